@@ -1,68 +1,44 @@
 import { settledWithin } from '../../receiver/timing/time-limit.ts';
 import { invalidOption, readScope } from '../../receiver/values/check-options.ts';
-import { messageOf, propertyOf, show } from '../../receiver/values/foreign-values.ts';
-import { checkPool } from '../../stores/postgres/client.ts';
-import type { QueuePool } from './postgres/pool.ts';
+import { messageOf, show } from '../../receiver/values/foreign-values.ts';
 
 /** The name of a queue, and the server that has it. */
-export type BullConnectionOptions = BullRedisOptions | BullPostgresOptions;
-
-/** The name of a queue, and its Redis. */
-export interface BullRedisOptions {
-  /** The server that has the queue: Redis, by default. */
-  readonly backend?: 'redis';
+export interface BullConnectionOptions {
+  /** The server that has the queue: `redis` by default. */
+  readonly backend?: 'redis' | 'postgres';
   /**
-   * Options for BullMQ, such as `{ host, port, username, password, db, tls }` or `{ url }`, or a client of
-   * ioredis with `maxRetriesPerRequest: null`. A client stays yours to close.
+   * For Redis: options for BullMQ, such as `{ host, port, username, password, db, tls }` or `{ url }`, or a
+   * client of ioredis with `maxRetriesPerRequest: null`.
+   *
+   * For PostgreSQL: a pool of `pg` that has two clients or more and finds the schema `bullmq` first, by
+   * `new Pool({ …, options: '-c search_path=bullmq' })`.
+   *
+   * A client and a pool stay yours to close.
    */
   readonly connection: object;
   /**
    * Names the application and its environment: 1 to 64 letters, digits, `.`, `_` or `-`. It is the name of
-   * the queue, whose keys begin with `{posthorn}:` and the scope.
+   * the queue, whose keys in Redis begin with `{posthorn}:` and the scope.
    */
-  readonly scope: string;
-}
-
-/** The name of a queue, and its PostgreSQL. */
-export interface BullPostgresOptions {
-  /** The server that has the queue. */
-  readonly backend: 'postgres';
-  /**
-   * A pool of `pg` that finds the schema `bullmq` first: `new Pool({ …, options: '-c search_path=bullmq' })`.
-   * It has two clients at least, and stays yours to end.
-   */
-  readonly connection: QueuePool;
-  /** As for Redis: names the application and its environment, and is the name of the queue. */
   readonly scope: string;
 }
 
 /** The prefix of all keys. The braces put them into one slot of a Redis Cluster, as BullMQ requires. */
 export const KEY_PREFIX = '{posthorn}';
 
-/** Throws ConfigurationError for a wrong backend, connection or scope. */
+/** Throws ConfigurationError for a wrong backend or scope, and for a Redis that is not an object. */
 export function checkConnection(functionName: string, options: BullConnectionOptions): void {
   const { backend = 'redis', connection, scope } = options;
-  if (options.backend === 'postgres') checkQueuePool(functionName, options.connection);
-  else if (backend !== 'redis') {
+  if (backend !== 'redis' && backend !== 'postgres') {
     throw invalidOption(`backend of ${functionName}`, `must be 'redis' or 'postgres', got ${show(backend)}`);
-  } else if (typeof connection !== 'object' || connection === null) {
+  }
+  if (backend === 'redis' && (typeof connection !== 'object' || connection === null)) {
     throw invalidOption(
       `connection of ${functionName}`,
       `must be options for Redis such as { host, port }, or a client of ioredis; got ${show(connection)}`,
     );
   }
   readScope(functionName, scope);
-}
-
-/** A worker keeps one client for notifications, and needs another for its statements. */
-function checkQueuePool(functionName: string, pool: QueuePool): void {
-  checkPool(`connection of ${functionName} with backend: 'postgres'`, pool);
-  const max = propertyOf(propertyOf(pool, 'options'), 'max');
-  if (typeof max !== 'number' || max >= 2) return;
-  throw invalidOption(
-    `connection of ${functionName}`,
-    `must be a pool of two clients or more, because a worker keeps one for notifications; its max is ${max}`,
-  );
 }
 
 /** Returns true for a client, which already has its options. */

@@ -1,27 +1,24 @@
 import type { Queue } from '../../receiver/queue/queue.ts';
 import { checkOptions, invalidOption } from '../../receiver/values/check-options.ts';
-import { type BullPostgresOptions, type BullRedisOptions, checkConnection } from './connection.ts';
+import { type BullConnectionOptions, checkConnection } from './connection.ts';
+import { readQueuePool } from './postgres/pool.ts';
 import { createPostgresQueue } from './postgres/queue.ts';
 import { readMaxMemoryShare } from './redis/memory-share.ts';
 import { createRedisQueue } from './redis/queue.ts';
 
 /** Options of {@link createBullQueue}. */
-export type BullQueueOptions = (BullRedisOptions & BullMemoryOptions) | BullPostgresOptions;
-
-/** Options of a queue in Redis. */
-export interface BullMemoryOptions {
+export interface BullQueueOptions extends BullConnectionOptions {
   /**
-   * The part of its `maxmemory` that Redis may use after a job is added: above 0 and at most 1; 0.9 by
-   * default. Beyond it `add` refuses, because workers need memory to take and to remove jobs. It applies only
-   * under `maxmemory-policy noeviction` with a `maxmemory`; 1 leaves the refusal to Redis.
+   * Only for Redis: the part of its `maxmemory` that may be in use after a job is added, above 0 and at most
+   * 1; 0.9 by default. Beyond it `add` refuses, because workers need memory to take and to remove jobs. It
+   * applies only under `maxmemory-policy noeviction` with a `maxmemory`; 1 leaves the refusal to Redis.
    */
   readonly maxMemoryShare?: number;
 }
 
 /**
- * Creates a queue in Redis, or in PostgreSQL with `backend: 'postgres'`, through BullMQ. A job is as durable as
- * its server: Redis needs `appendonly yes` and `maxmemory-policy noeviction`, PostgreSQL the tables of
- * {@link migrateBullQueue}.
+ * Creates a queue in Redis, or in PostgreSQL, through BullMQ. A job is as durable as its server: Redis needs
+ * `appendonly yes` and `maxmemory-policy noeviction`. PostgreSQL needs the tables of {@link migrateBullQueue}.
  *
  * @throws ConfigurationError for a wrong option.
  *
@@ -35,9 +32,10 @@ export interface BullMemoryOptions {
 export function createBullQueue(options: BullQueueOptions): Queue {
   checkOptions(options, ['backend', 'connection', 'scope', 'maxMemoryShare'], 'createBullQueue');
   checkConnection('createBullQueue', options);
-  if (options.backend !== 'postgres')
-    return createRedisQueue(options, readMaxMemoryShare(options.maxMemoryShare));
-  if (!('maxMemoryShare' in options)) return createPostgresQueue(options.connection, options.scope);
+  const { backend, connection, scope, maxMemoryShare } = options;
+  if (backend !== 'postgres') return createRedisQueue(options, readMaxMemoryShare(maxMemoryShare));
+  const pool = readQueuePool('createBullQueue', connection);
+  if (maxMemoryShare === undefined) return createPostgresQueue(pool, scope);
   throw invalidOption(
     'maxMemoryShare',
     "is about the memory of Redis: leave it out with backend: 'postgres'",

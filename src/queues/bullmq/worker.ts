@@ -12,6 +12,7 @@ import { type BullConnectionOptions, checkConnection, closeInTime, connectionLog
 import { FailedJobSweeper } from './failed-jobs.ts';
 import { endJob, type JobEnd, sendBack, toEnd } from './job-end.ts';
 import { type JobNotes, RunNotes, readNotes, type Suspicion, writeNotes } from './job-notes.ts';
+import { readQueuePool } from './postgres/pool.ts';
 import { postgresServer } from './postgres/server.ts';
 import { redisServer } from './redis/server.ts';
 import type { JobSource, QueueServer } from './server.ts';
@@ -24,10 +25,7 @@ import { UncountedHour } from './uncounted-hour.ts';
 export type BullReceiver = Pick<Receiver, 'dispatch' | 'deadLetters'>;
 
 /** Options of {@link createBullWorker}. */
-export type BullWorkerOptions = BullConnectionOptions & BullConcurrencyOptions;
-
-/** Options of a worker, wherever its queue is. */
-export interface BullConcurrencyOptions {
+export interface BullWorkerOptions extends BullConnectionOptions {
   /** The number of jobs that run at once; 10 by default. Use 1 for handlers that compute rather than wait. */
   readonly concurrency?: number;
 }
@@ -52,7 +50,10 @@ const LOCK_MS = 30_000;
  * Deploys kill workers too.
  */
 const MOST_ALONE_DEATHS = 2;
-/** BullMQ would blame all jobs of a dead worker alike, so its count never decides. PostgreSQL takes no larger one. */
+/**
+ * BullMQ would blame all jobs of a dead worker alike, so its count never decides. PostgreSQL takes no larger
+ * number.
+ */
 const NO_STALL_LIMIT = 2 ** 31 - 1;
 
 /**
@@ -74,9 +75,12 @@ export function createBullWorker(receiver: BullReceiver, options: BullWorkerOpti
   checkConnection('createBullWorker', options);
   const { concurrency = 10 } = options;
   readInteger('concurrency', concurrency, { most: 10_000 });
-  const server =
-    options.backend === 'postgres' ? postgresServer(options.connection, options.scope) : redisServer(options);
-  return new JobWorker(receiver, server, options.scope, concurrency);
+  return new JobWorker(receiver, serverOf(options), options.scope, concurrency);
+}
+
+function serverOf(options: BullWorkerOptions): QueueServer {
+  if (options.backend !== 'postgres') return redisServer(options);
+  return postgresServer(readQueuePool('createBullWorker', options.connection), options.scope);
 }
 
 class JobWorker implements BullWorker {

@@ -26,16 +26,16 @@ export async function checkTables(client: PostgresClient): Promise<void> {
   } catch (cause) {
     if (!isRefusal(cause) && !FINDINGS.some((Finding) => cause instanceof Finding)) throw cause;
     throw new ConfigurationError(
-      `the tables of the queue are missing in the schema "${QUEUE_SCHEMA}", or cannot be used: if this is the right ` +
-        'database, run "npx posthorn postgres migrate --queue" with POSTGRES_URL set, and grant the role of the ' +
-        `pool what docs/queue.md lists: ${messageOf(cause)}`,
+      `the tables of the queue are missing in the schema "${QUEUE_SCHEMA}", or cannot be used: if this is the ` +
+        'right database, run migrateBullQueue(pool) or "npx posthorn postgres migrate --queue" with ' +
+        `POSTGRES_URL set, and grant the role of the pool its rights (docs/queue.md): ${messageOf(cause)}`,
       { cause },
     );
   }
   const schema = columnOf(await client.query('select current_schema() as schema'), 'schema');
   if (schema === QUEUE_SCHEMA) return;
   throw new ConfigurationError(
-    `the pool of the queue must find the schema "${QUEUE_SCHEMA}" first, but its first schema is "${schema}": ` +
-      `new Pool({ …, options: '-c search_path=${QUEUE_SCHEMA}' }), or "alter role … set search_path = ${QUEUE_SCHEMA}"`,
+    `the pool of the queue must find the schema "${QUEUE_SCHEMA}" first, but finds "${schema}" first: make it ` +
+      `by new Pool({ …, options: '-c search_path=${QUEUE_SCHEMA}' }), or use a role with this search_path`,
   );
 }

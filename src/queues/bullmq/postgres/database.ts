@@ -33,6 +33,7 @@ export class QueueDatabase implements ClientConnection {
   constructor(pool: QueuePool, log: (error: unknown) => void) {
     this.pool = pool;
     this.#log = log;
+    pool.on('error', log);
     this.#look();
   }
 
@@ -87,6 +88,7 @@ export class QueueDatabase implements ClientConnection {
   /** Ends the waiting. The pool belongs to the application. */
   close(): void {
     this.#closing.abort(new Error('the queue is closed'));
+    this.pool.removeListener('error', this.#log);
   }
 
   #look(): Promise<void> {

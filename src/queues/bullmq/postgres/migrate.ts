@@ -29,7 +29,7 @@ export async function migrateBullQueue(pool: PostgresPool): Promise<void> {
     const endsAt = performance.now() + LIMIT_MS;
     await withClient(pool, endsAt, (client) => runMigrations(queryableOf(client), QUEUE_SCHEMA));
   } catch (cause) {
-    const message = `the tables of the queue in the schema "${QUEUE_SCHEMA}" could not be migrated: ${messageOf(cause)}`;
+    const message = `the tables of the queue (schema "${QUEUE_SCHEMA}") could not be migrated: ${messageOf(cause)}`;
     if (isRefusal(cause) || isRefusedConnection(cause)) throw new ConfigurationError(message, { cause });
     throw new UnavailableError('queue_unavailable', message, { cause });
   }

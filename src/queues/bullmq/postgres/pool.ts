@@ -1,13 +1,15 @@
+import { invalidOption } from '../../../receiver/values/check-options.ts';
+import { propertyOf } from '../../../receiver/values/foreign-values.ts';
 import type { PostgresClient, PostgresPool } from '../../../stores/postgres/client.ts';
 
 /** The parts of a `Pool` of `pg` 8 that a queue uses. */
 export interface QueuePool extends PostgresPool {
-  /** posthorn reads `max`: a worker keeps one client for notifications. */
-  readonly options: { readonly max?: number };
   /** Calls back with a client that is taken out of the pool until it is released, or with an error. */
   connect(callback: (error: Error | undefined, client: QueueClient | undefined) => void): void;
-  /** posthorn listens, because an idle client that is lost would end the process. */
+  /** posthorn listens until the queue is closed: a lost idle client without a listener ends the process. */
   on(event: 'error', listener: (error: Error) => void): unknown;
+  /** Ends the listening. */
+  removeListener(event: 'error', listener: (error: Error) => void): unknown;
 }
 
 /** The parts of a client of `pg` 8 that a queue uses. */
@@ -28,4 +30,27 @@ export interface QueueNotification {
   readonly channel: string;
   /** The text that was sent along. */
   readonly payload?: string;
+}
+
+/** Throws ConfigurationError unless `connection` is a pool that is large enough. */
+export function readQueuePool(functionName: string, connection: object): QueuePool {
+  if (!isPool(connection)) {
+    throw invalidOption(
+      `connection of ${functionName}`,
+      `must be a pool of pg 8 with backend: 'postgres': new Pool({ …, options: '-c search_path=bullmq' })`,
+    );
+  }
+  const max = propertyOf(propertyOf(connection, 'options'), 'max');
+  if (typeof max !== 'number' || max >= 2) return connection;
+  throw invalidOption(
+    `connection of ${functionName}`,
+    `must be a pool of two clients or more, because a worker keeps one for notifications; its max is ${max}`,
+  );
+}
+
+function isPool(connection: object): connection is QueuePool {
+  return (
+    typeof propertyOf(connection, 'connect') === 'function' &&
+    typeof propertyOf(connection, 'totalCount') === 'number'
+  );
 }

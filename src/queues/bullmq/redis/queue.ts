@@ -2,7 +2,13 @@ import { Queue as BullQueue } from 'bullmq';
 import type { Queue } from '../../../receiver/queue/queue.ts';
 import { Readiness } from '../../../stores/kit/readiness.ts';
 import { connectionOfIoredis } from '../../../stores/redis/clients/ioredis.ts';
-import { type BullRedisOptions, closeInTime, connectionLog, isClient, KEY_PREFIX } from '../connection.ts';
+import {
+  type BullConnectionOptions,
+  closeInTime,
+  connectionLog,
+  isClient,
+  KEY_PREFIX,
+} from '../connection.ts';
 import { jobIdOf } from '../job-id.ts';
 import { JOB_OPTIONS, WAIT_MS } from '../job-options.ts';
 import { MemoryShare } from './memory-share.ts';
@@ -21,7 +27,10 @@ const CONNECTION_OPTIONS = {
 };
 
 /** Creates a queue in Redis. */
-export function createRedisQueue({ connection, scope }: BullRedisOptions, maxMemoryShare: number): Queue {
+export function createRedisQueue(
+  { connection, scope }: BullConnectionOptions,
+  maxMemoryShare: number,
+): Queue {
   const bull = new BullQueue(scope, {
     connection: isClient(connection) ? connection : { ...CONNECTION_OPTIONS, ...connection },
     prefix: KEY_PREFIX,

@@ -1,9 +1,9 @@
 import { Queue as BullQueue, Worker as BullWorker } from 'bullmq';
-import { type BullRedisOptions, KEY_PREFIX } from '../connection.ts';
+import { type BullConnectionOptions, KEY_PREFIX } from '../connection.ts';
 import type { QueueServer } from '../server.ts';
 
 /** Redis, for a worker. */
-export function redisServer({ connection, scope }: BullRedisOptions): QueueServer {
+export function redisServer({ connection, scope }: BullConnectionOptions): QueueServer {
   const own = { connection, prefix: KEY_PREFIX };
   return {
     openFailedJobs: () => new BullQueue(scope, own),
