@@ -3,14 +3,18 @@ import { messageOf } from '../../../receiver/values/foreign-values.ts';
 import type { ClientConnection } from '../../../stores/kit/readiness.ts';
 import type { PostgresClient, PostgresResult } from '../../../stores/postgres/client.ts';
 import { withClient } from '../../../stores/postgres/connection.ts';
+import { isRefusal } from '../../../stores/postgres/errors.ts';
 import { checkTables } from './check-tables.ts';
 import { isAboutOneJob, isPassing } from './errors.ts';
 import type { QueuePool } from './pool.ts';
 
 /** pg itself waits for ever for a client and for an answer. */
 const STATEMENT_LIMIT_MS = 10_000;
-/** The pauses between two looks at a database that is away, which double. */
-const FIRST_PAUSE_MS = 50;
+/**
+ * The pauses before the looks at a database that was lost, which double. The first one also limits how often
+ * a statement is tried that PostgreSQL refuses while it answers the look.
+ */
+const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 1_000;
 /** The pause before a refusal is thrown: BullMQ tries again at once, and would ask without end. */
 const REFUSAL_PAUSE_MS = 1_000;
@@ -34,16 +38,16 @@ export class QueueDatabase implements ClientConnection {
     this.pool = pool;
     this.#log = log;
     pool.on('error', log);
-    this.#look();
+    this.#look(0);
   }
 
   onChange(listener: () => void): void {
     this.#listeners.add(listener);
   }
 
-  /** A job that is added again is in the queue once, so it may be sent again after each lost connection. */
+  /** A job that is added again is in the queue once, so it may be sent again after a lost connection. */
   isUnsent(error: unknown): boolean {
-    return isPassing(error);
+    return !isRefusal(error);
   }
 
   /** Resolves once the database is ready; rejects if the queue is closed before. */
@@ -91,16 +95,18 @@ export class QueueDatabase implements ClientConnection {
     this.pool.removeListener('error', this.#log);
   }
 
-  #look(): Promise<void> {
-    this.#looking ??= this.#lookUntilReady().finally(() => {
+  #look(pauseMs = FIRST_PAUSE_MS): Promise<void> {
+    this.#looking ??= this.#lookUntilReady(pauseMs).finally(() => {
       this.#looking = undefined;
     });
     return this.#looking;
   }
 
-  async #lookUntilReady(): Promise<void> {
-    let pauseMs = FIRST_PAUSE_MS;
-    while (!this.#closing.signal.aborted) {
+  async #lookUntilReady(firstPauseMs: number): Promise<void> {
+    const { signal } = this.#closing;
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs + FIRST_PAUSE_MS, LONGEST_PAUSE_MS)) {
+      await sleep(pauseMs, undefined, { signal }).catch(() => {});
+      if (signal.aborted) return;
       try {
         await this.#ask(checkTables);
         this.isReady = true;
@@ -110,8 +116,6 @@ export class QueueDatabase implements ClientConnection {
         this.absence = `the PostgreSQL of the queue cannot be used: ${messageOf(error)}`;
         this.#log(error);
       }
-      await sleep(pauseMs, undefined, { signal: this.#closing.signal }).catch(() => {});
-      pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
     }
   }
 
