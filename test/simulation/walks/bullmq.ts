@@ -11,6 +11,20 @@ export class DelayedError extends Error {}
 export class WaitingError extends Error {}
 export class UnrecoverableError extends Error {}
 
+/** The queue of the world is in none of the servers; src/queues/bullmq/postgres names these all the same. */
+export class SchemaMigrationRequiredError extends Error {}
+export class SchemaVersionMismatchError extends Error {}
+export class UnsupportedPostgresVersionError extends Error {}
+export {
+  notThere as assertSchemaCompatibility,
+  notThere as createPostgresBackend,
+  notThere as runMigrations,
+};
+
+function notThere(): never {
+  throw new Error('the world has no PostgreSQL');
+}
+
 type Listener = (...values: unknown[]) => void;
 
 /** Sends commands for a process. */
