@@ -1,5 +1,6 @@
 import type { Job } from 'bullmq';
 import * as z from 'zod';
+import { LateStatementError } from './late-statement-error.ts';
 
 /** The reason to suspect that a job killed its workers. */
 export interface Suspicion {
@@ -92,7 +93,12 @@ export class RunNotes {
  * overwrite the notes of the worker that took its job.
  */
 export async function writeNotes(job: Job, token: string, lockMs: number, notes: JobNotes): Promise<boolean> {
-  if ((await job.extendLock(token, lockMs)) !== 1) return false;
-  await job.updateProgress(notes);
-  return true;
+  try {
+    if ((await job.extendLock(token, lockMs)) !== 1) return false;
+    await job.updateProgress(notes);
+    return true;
+  } catch (error) {
+    if (error instanceof LateStatementError) return false;
+    throw error;
+  }
 }

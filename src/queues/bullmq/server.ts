@@ -10,7 +10,7 @@ export interface FailedJobs {
 }
 
 /** The worker of BullMQ. */
-export interface JobSource {
+export interface EngineWorker {
   /** Takes no further jobs; with true, without waiting for the running ones. */
   pause(doNotWait: boolean): Promise<void>;
   resume(): unknown;
@@ -24,7 +24,7 @@ export interface JobSource {
 /** The server that has a queue, as a worker of it needs it. */
 export interface QueueServer {
   readonly openFailedJobs: () => FailedJobs;
-  readonly openJobSource: (run: Processor, options: Omit<WorkerOptions, 'connection'>) => JobSource;
-  /** Ends what waits for the server, once the worker is closed. */
+  readonly openWorker: (run: Processor, options: Omit<WorkerOptions, 'connection'>) => EngineWorker;
+  /** Ends all that waits for a server that is away. */
   readonly close: () => void;
 }

@@ -15,7 +15,7 @@ import { type JobNotes, RunNotes, readNotes, type Suspicion, writeNotes } from '
 import { readQueuePool } from './postgres/pool.ts';
 import { postgresServer } from './postgres/server.ts';
 import { redisServer } from './redis/server.ts';
-import type { JobSource, QueueServer } from './server.ts';
+import type { EngineWorker, QueueServer } from './server.ts';
 import { readAcceptedJson } from './stored-data.ts';
 import { SuspectScheduler } from './suspect-scheduler.ts';
 import { suspicionOf } from './suspicion.ts';
@@ -75,18 +75,20 @@ export function createBullWorker(receiver: BullReceiver, options: BullWorkerOpti
   checkConnection('createBullWorker', options);
   const { concurrency = 10 } = options;
   readInteger('concurrency', concurrency, { most: 10_000 });
-  return new JobWorker(receiver, serverOf(options), options.scope, concurrency);
+  const logError = connectionLog(`the worker of ${options.scope}`);
+  return new JobWorker(receiver, serverOf(options, logError), logError, concurrency);
 }
 
-function serverOf(options: BullWorkerOptions): QueueServer {
+function serverOf(options: BullWorkerOptions, logError: (error: unknown) => void): QueueServer {
   if (options.backend !== 'postgres') return redisServer(options);
-  return postgresServer(readQueuePool('createBullWorker', options.connection), options.scope);
+  const pool = readQueuePool('createBullWorker', options.connection);
+  return postgresServer(pool, options.scope, logError);
 }
 
 class JobWorker implements BullWorker {
   readonly #receiver: BullReceiver;
   readonly #server: QueueServer;
-  readonly #bull: JobSource;
+  readonly #bull: EngineWorker;
   readonly #failedJobs: FailedJobSweeper;
   readonly #closing = new AbortController();
   readonly #running = new Set<Job>();
@@ -95,13 +97,18 @@ class JobWorker implements BullWorker {
   readonly #logError: (error: unknown) => void;
   #closed: Promise<{ abandoned: string[] }> | undefined;
 
-  constructor(receiver: BullReceiver, server: QueueServer, scope: string, concurrency: number) {
+  constructor(
+    receiver: BullReceiver,
+    server: QueueServer,
+    logError: (error: unknown) => void,
+    concurrency: number,
+  ) {
     this.#receiver = receiver;
     this.#server = server;
     // Each running job listens to it, and Node.js warns of more than ten listeners.
     setMaxListeners(0, this.#closing.signal);
-    this.#logError = connectionLog(`the worker of ${scope}`);
-    this.#bull = server.openJobSource((job, token = '') => this.#run(job, token), {
+    this.#logError = logError;
+    this.#bull = server.openWorker((job, token = '') => this.#run(job, token), {
       concurrency,
       lockDuration: LOCK_MS,
       stalledInterval: LOCK_MS,
@@ -218,6 +225,8 @@ class JobWorker implements BullWorker {
   async #close(graceMs: number): Promise<{ abandoned: string[] }> {
     this.#failedJobs.stop();
     this.#scheduler.close();
+    // A worker that runs nothing need not wait until its server is back.
+    if (this.#running.size === 0) this.#server.close();
     const closed = this.#bull.close().then(
       () => true,
       () => false,

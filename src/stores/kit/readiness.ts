@@ -14,7 +14,10 @@ export interface ClientConnection {
   readonly absence: string;
   /** Adds a listener for the moments when the connection becomes ready and when it ends for good. */
   onChange(listener: () => void): void;
-  /** Returns true if the client refused a command before it sent anything. */
+  /**
+   * Returns true if the command may be sent again: the client refused it before it sent anything, or sending
+   * it twice does no harm.
+   */
   isUnsent(error: unknown): boolean;
 }
 

@@ -4,12 +4,13 @@ import type { ClientConnection } from '../../../stores/kit/readiness.ts';
 import type { PostgresClient, PostgresResult } from '../../../stores/postgres/client.ts';
 import { withClient } from '../../../stores/postgres/connection.ts';
 import { isRefusal } from '../../../stores/postgres/errors.ts';
+import { LateStatementError } from '../late-statement-error.ts';
 import { checkTables } from './check-tables.ts';
-import { isAboutOneJob, isPassing } from './errors.ts';
+import { closedError, isAboutOneJob, isPassing } from './errors.ts';
 import type { QueuePool } from './pool.ts';
 
 /** pg itself waits for ever for a client and for an answer. */
-const STATEMENT_LIMIT_MS = 10_000;
+export const STATEMENT_LIMIT_MS = 10_000;
 /**
  * The pauses before the looks at a database that was lost, which double. The first one also limits how often
  * a statement is tried that PostgreSQL refuses while it answers the look.
@@ -18,6 +19,11 @@ const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 1_000;
 /** The pause before a refusal is thrown: BullMQ tries again at once, and would ask without end. */
 const REFUSAL_PAUSE_MS = 1_000;
+
+/** The statements that keep a lock, and that write the notes of a job while its lock is held. */
+const ABOUT_A_LOCK = /\b(extend_locks?|update_progress)\(/;
+/** Half the time of a lock. Later, another worker may have the job, and the times in the statement are old. */
+const LOCK_LIMIT_MS = 15_000;
 
 /**
  * The database of a queue, which may be away, or not be migrated yet. BullMQ asks once whether its tables are
@@ -70,13 +76,15 @@ export class QueueDatabase implements ClientConnection {
 
   /** Runs one statement, again after each lost connection. */
   async runUntilAnswered(text: string, values?: unknown[]): Promise<PostgresResult> {
+    const endsAt = ABOUT_A_LOCK.test(text) ? performance.now() + LOCK_LIMIT_MS : Number.POSITIVE_INFINITY;
     for (;;) {
       await this.ready();
+      if (performance.now() > endsAt) throw new LateStatementError();
       try {
         return await this.run(text, values);
       } catch (error) {
         if (isPassing(error)) continue;
-        if (!isAboutOneJob(error)) await sleep(REFUSAL_PAUSE_MS);
+        if (!isAboutOneJob(error)) await this.#pause(REFUSAL_PAUSE_MS);
         throw error;
       }
     }
@@ -86,12 +94,13 @@ export class QueueDatabase implements ClientConnection {
   lose(error: unknown): void {
     this.absence = `the PostgreSQL of the queue is away: ${messageOf(error)}`;
     this.isReady = false;
+    if (!this.#closing.signal.aborted) this.#log(error);
     this.#look();
   }
 
   /** Ends the waiting. The pool belongs to the application. */
   close(): void {
-    this.#closing.abort(new Error('the queue is closed'));
+    this.#closing.abort(closedError());
     this.pool.removeListener('error', this.#log);
   }
 
@@ -105,7 +114,7 @@ export class QueueDatabase implements ClientConnection {
   async #lookUntilReady(firstPauseMs: number): Promise<void> {
     const { signal } = this.#closing;
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs + FIRST_PAUSE_MS, LONGEST_PAUSE_MS)) {
-      await sleep(pauseMs, undefined, { signal }).catch(() => {});
+      await this.#pause(pauseMs);
       if (signal.aborted) return;
       try {
         await this.#ask(checkTables);
@@ -117,6 +126,11 @@ export class QueueDatabase implements ClientConnection {
         this.#log(error);
       }
     }
+  }
+
+  /** Ends early when the queue is closed. */
+  async #pause(ms: number): Promise<void> {
+    await sleep(ms, undefined, { signal: this.#closing.signal }).catch(() => {});
   }
 
   #ask<T>(use: (client: PostgresClient) => Promise<T>): Promise<T> {

@@ -1,17 +1,20 @@
 import { Queue as BullQueue, Worker as BullWorker, createPostgresBackend } from 'bullmq';
-import { connectionLog } from '../connection.ts';
 import type { QueueServer } from '../server.ts';
 import { BackendPool } from './backend-pool.ts';
 import { QueueDatabase } from './database.ts';
 import type { QueuePool } from './pool.ts';
 
 /** PostgreSQL, for a worker: its statements wait while the database is away. */
-export function postgresServer(pool: QueuePool, scope: string): QueueServer {
-  const database = new QueueDatabase(pool, connectionLog(`the worker of ${scope}`));
+export function postgresServer(
+  pool: QueuePool,
+  scope: string,
+  logError: (error: unknown) => void,
+): QueueServer {
+  const database = new QueueDatabase(pool, logError);
   const connection = new BackendPool(database, (text, values) => database.runUntilAnswered(text, values));
   return {
     openFailedJobs: () => new BullQueue(scope, { connection }, createPostgresBackend),
-    openJobSource: (run, options) =>
+    openWorker: (run, options) =>
       new BullWorker(scope, run, { ...options, connection }, createPostgresBackend),
     close: () => database.close(),
   };

@@ -1,13 +1,11 @@
 import { EventEmitter } from 'node:events';
 import type { PgPoolClient, PgQueryResult } from 'bullmq';
-import { withTimeLimit } from '../../../receiver/timing/time-limit.ts';
-import { lateError } from '../../../stores/postgres/errors.ts';
-import type { QueueDatabase } from './database.ts';
-import { isPassing } from './errors.ts';
+import { settledWithin, withTimeLimit } from '../../../receiver/timing/time-limit.ts';
+import { lateError, noClientError } from '../../../stores/postgres/errors.ts';
+import { type QueueDatabase, STATEMENT_LIMIT_MS } from './database.ts';
+import { closedError, isPassing } from './errors.ts';
 import type { QueueClient, QueueNotification } from './pool.ts';
 import { queryResultOf } from './queryable.ts';
-
-const STATEMENT_LIMIT_MS = 10_000;
 
 /**
  * A client for BullMQ, which checks its tables with one, and hears of new jobs with another. It is taken out
@@ -18,10 +16,14 @@ const STATEMENT_LIMIT_MS = 10_000;
  */
 export class QueueSession extends EventEmitter implements PgPoolClient {
   readonly #database: QueueDatabase;
-  #client: QueueClient | undefined;
+  #client: Promise<QueueClient> | undefined;
+  #isEnded = false;
   readonly #onError = (error: Error): void => {
-    this.#giveBack(error);
+    this.#giveBack();
     this.#database.lose(error);
+    // BullMQ does not listen while it checks its tables. With a listener it takes another session.
+    if (this.listenerCount('error') === 0) return;
+    this.#isEnded = true;
     this.emit('error', error);
   };
   readonly #onNotification = (message: QueueNotification): void => {
@@ -36,13 +38,15 @@ export class QueueSession extends EventEmitter implements PgPoolClient {
   async query<Row>(text: string, values?: readonly unknown[]): Promise<PgQueryResult<Row>> {
     for (;;) {
       await this.#database.ready();
+      if (this.#isEnded) throw closedError();
       try {
-        this.#client ??= await this.#acquire();
-        const answer = this.#client.query(text, values === undefined ? undefined : [...values]);
+        this.#client ??= this.#acquire();
+        const client = await this.#client;
+        const answer = client.query(text, values === undefined ? undefined : [...values]);
         return queryResultOf(await withTimeLimit(answer, STATEMENT_LIMIT_MS, lateError));
       } catch (error) {
         if (!isPassing(error)) throw error;
-        this.#giveBack(true);
+        this.#giveBack();
         this.#database.lose(error);
       }
     }
@@ -50,11 +54,20 @@ export class QueueSession extends EventEmitter implements PgPoolClient {
 
   /** BullMQ gives its clients back to be closed. */
   release(): void {
-    this.#giveBack(true);
+    this.#isEnded = true;
+    this.#giveBack();
+  }
+
+  async #acquire(): Promise<QueueClient> {
+    const connected = this.#connect();
+    const client = await settledWithin(connected, STATEMENT_LIMIT_MS);
+    if (client !== undefined) return client;
+    this.#close(connected);
+    throw noClientError();
   }
 
   /** Listens at once: a lost connection without a listener ends the process. */
-  #acquire(): Promise<QueueClient> {
+  #connect(): Promise<QueueClient> {
     return new Promise((resolve, reject) => {
       this.#database.pool.connect((error, client) => {
         if (client === undefined) {
@@ -68,12 +81,20 @@ export class QueueSession extends EventEmitter implements PgPoolClient {
     });
   }
 
-  #giveBack(error: Error | boolean): void {
-    const client = this.#client;
+  #giveBack(): void {
+    if (this.#client !== undefined) this.#close(this.#client);
     this.#client = undefined;
-    if (client === undefined) return;
-    client.release(error);
-    client.removeListener('error', this.#onError);
-    client.removeListener('notification', this.#onNotification);
+  }
+
+  /** The pool closes the client, because BullMQ has set its name and its notifications. */
+  #close(client: Promise<QueueClient>): void {
+    client.then(
+      (given) => {
+        given.release(true);
+        given.removeListener('error', this.#onError);
+        given.removeListener('notification', this.#onNotification);
+      },
+      () => {},
+    );
   }
 }

@@ -7,7 +7,7 @@ export function redisServer({ connection, scope }: BullConnectionOptions): Queue
   const own = { connection, prefix: KEY_PREFIX };
   return {
     openFailedJobs: () => new BullQueue(scope, own),
-    openJobSource: (run, options) => new BullWorker(scope, run, { ...own, ...options }),
+    openWorker: (run, options) => new BullWorker(scope, run, { ...own, ...options }),
     close: () => {},
   };
 }
