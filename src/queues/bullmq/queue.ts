@@ -18,7 +18,8 @@ export interface BullQueueOptions extends BullConnectionOptions {
 
 /**
  * Creates a queue in Redis, or in PostgreSQL, through BullMQ. A job is as durable as its server: Redis needs
- * `appendonly yes` and `maxmemory-policy noeviction`. PostgreSQL needs the tables of {@link migrateBullQueue}.
+ * `appendonly yes` and `maxmemory-policy noeviction`. PostgreSQL needs the tables of
+ * {@link migrateBullQueue}.
  *
  * @throws ConfigurationError for a wrong option.
  *
