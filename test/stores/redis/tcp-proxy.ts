@@ -10,6 +10,8 @@ export class TcpProxy {
   /** Its port, once it is started. */
   port = 0;
   #accepted = 0;
+  #cutText = '';
+  #cutsLeft = 0;
   #requests: 'pass' | 'hold' = 'pass';
   #replies: 'pass' | 'swallow' | 'cut' = 'pass';
 
@@ -37,6 +39,17 @@ export class TcpProxy {
   /** `cut`: a connection ends in the middle of its next reply. */
   treatReplies(replies: 'pass' | 'swallow' | 'cut'): void {
     this.#replies = replies;
+  }
+
+  /** The connections of the next requests with this text end as soon as it has been passed on. */
+  cutAtRequests(text: string, count: number): void {
+    this.#cutText = text;
+    this.#cutsLeft = count;
+  }
+
+  /** How many requests are still to be cut. */
+  get cutsLeft(): number {
+    return this.#cutsLeft;
   }
 
   /** How many connections have been accepted so far. */
@@ -74,6 +87,10 @@ export class TcpProxy {
     client.on('data', (bytes) => {
       if (this.#requests === 'hold') this.#held.push(() => target.write(bytes));
       else target.write(bytes);
+      if (this.#cutsLeft === 0 || !bytes.includes(this.#cutText)) return;
+      this.#cutsLeft -= 1;
+      client.destroy();
+      target.end();
     });
     client.on('close', () => {
       if (this.#requests === 'hold') this.#held.push(() => target.end());

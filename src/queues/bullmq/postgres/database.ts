@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setMaxListeners } from 'node:events';
 import { messageOf } from '../../../receiver/values/foreign-values.ts';
 import type { ClientConnection } from '../../../stores/kit/readiness.ts';
 import type { PostgresClient, PostgresResult } from '../../../stores/postgres/client.ts';
@@ -43,6 +43,8 @@ export class QueueDatabase implements ClientConnection {
   constructor(pool: QueuePool, log: (error: unknown) => void) {
     this.pool = pool;
     this.#log = log;
+    // Each statement that waits listens to it, and Node.js warns of more than ten listeners.
+    setMaxListeners(0, this.#closing.signal);
     pool.on('error', log);
     this.#look(0);
   }
@@ -129,8 +131,18 @@ export class QueueDatabase implements ClientConnection {
   }
 
   /** Ends early when the queue is closed. */
-  async #pause(ms: number): Promise<void> {
-    await sleep(ms, undefined, { signal: this.#closing.signal }).catch(() => {});
+  #pause(ms: number): Promise<void> {
+    const { signal } = this.#closing;
+    if (signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', end);
+        resolve();
+      };
+      const timer = setTimeout(end, ms);
+      signal.addEventListener('abort', end);
+    });
   }
 
   #ask<T>(use: (client: PostgresClient) => Promise<T>): Promise<T> {
