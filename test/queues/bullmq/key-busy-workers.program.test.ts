@@ -65,7 +65,11 @@ describe('a job whose key is busy in a worker that may end', () => {
   test('is handled after the worker that had the key was killed, and so is the event of that worker', async () => {
     const options = { leaseMs: 3_000, isKeyed: true };
     const { bull, handledBy, openGate, promote, stallActive, start } = await openProcesses(fixture, options);
-    const [server, dying] = await Promise.all([start('receiver'), start('worker')]);
+    const [server, dying] = await Promise.all([
+      start('receiver'),
+      // With room for another job, it would wait for the second one, and could get it while it is frozen.
+      start('worker', { concurrency: 1 }),
+    ]);
     const [first, second] = [eventOf('a'), eventOf('a')];
     expect(await send(server.url, first)).toMatchObject({ status: 202 });
     await dying.line(/ begun /);
