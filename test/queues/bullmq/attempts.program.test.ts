@@ -1,22 +1,22 @@
 import { PermanentError } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { useRedis } from '../../stores/redis/fixture.ts';
 import { deliveryOf } from '../../support/delivery-of.ts';
 import { letterOf } from '../../support/letter-of.ts';
 import { readAll } from '../../support/read-all.ts';
 import { Seen } from '../../support/seen.ts';
 import { exhaustAttempts } from './exhaust-attempts.ts';
-import { book, openQueue } from './queue-fixture.ts';
+import { book, openQueueAt } from './queue-fixture.ts';
+import { queueServers } from './queue-servers.ts';
 
 const DAY_MS = 86_400_000;
 
-describe('a job', () => {
-  const fixture = useRedis();
+describe.each(queueServers)('a job of a queue in $name', ({ useServer }) => {
+  const server = useServer();
 
   test('comes again later; poison becomes a letter, is replayed after the fix, and gone', async () => {
-    const opened = await openQueue(fixture);
-    const { deadLetters, event, running, seen } = await exhaustAttempts(fixture, opened);
+    const opened = await openQueueAt(server);
+    const { deadLetters, event, running, seen } = await exhaustAttempts(server, opened);
     const mended = new Seen<string>();
     const replaying = opened.receiver(
       book(({ id }) => mended.add(id)),
@@ -32,7 +32,7 @@ describe('a job', () => {
   });
 
   test('runs each handler of its event once across retries, before the answer and in the worker', async () => {
-    const { bull, promote, receiver, reports, worker } = await openQueue(fixture);
+    const { bull, promote, receiver, reports, worker } = await openQueueAt(server);
     const runs = new Seen<string>();
     const failsAtFirst = (name: string) => () => {
       runs.add(name);
@@ -60,7 +60,7 @@ describe('a job', () => {
   });
 
   test('of a backlog that is older than the retry schedule is not parked at its first failure', async () => {
-    const { bull, letters, promote, receiver, reports, worker } = await openQueue(fixture);
+    const { bull, letters, promote, receiver, reports, worker } = await openQueueAt(server);
     const seen = new Seen<{ attempt: number; final: boolean; letters: number }>();
     const register = book((_event, { attempt, final }) => {
       seen.add({ attempt, final, letters: letters.size });
@@ -85,7 +85,7 @@ describe('a job', () => {
   });
 
   test('ends where its handler throws a PermanentError; without dead letters it fails for good', async () => {
-    const { bull, deadLetters, receiver, worker } = await openQueue(fixture);
+    const { bull, deadLetters, receiver, worker } = await openQueueAt(server);
     const register = book(() => {
       throw new PermanentError('the account has stalled');
     });
@@ -117,7 +117,7 @@ describe('a job', () => {
     { which: 'an earlier letter', attempts: 4, counted: 4 },
     { which: 'the job itself', attempts: 0, counted: 1 },
   ])('that becomes a letter counts the attempts of $which, which are more', async ({ attempts, counted }) => {
-    const { bull, deadLetters, receiver, worker } = await openQueue(fixture);
+    const { bull, deadLetters, receiver, worker } = await openQueueAt(server);
     const register = book(() => {
       throw new PermanentError('no such account');
     });

@@ -8,6 +8,7 @@ import { readAll } from '../../support/read-all.ts';
 import { KEY } from '../../support/served.ts';
 import { exhaustAttempts } from './exhaust-attempts.ts';
 import { openQueue } from './queue-fixture.ts';
+import { redisQueueServer } from './redis-queue-server.ts';
 
 /** The module of a receiver whose handler "book" is mended, for `posthorn dead-letters replay`. */
 function mendedReceiver(redisUrl: string, scope: string): string {
@@ -34,7 +35,7 @@ describe('a job', () => {
   test('that has become a letter is listed by the program, replayed by it after the fix, and gone', async () => {
     const opened = await openQueue(fixture);
     const { scope } = opened;
-    const { deadLetters, event, running, seen } = await exhaustAttempts(fixture, opened);
+    const { deadLetters, event, running, seen } = await exhaustAttempts(redisQueueServer(fixture), opened);
     const url = `redis://127.0.0.1:${fixture.redis.port}`;
     const list = ['dead-letters', 'list', '--redis', url, '--scope', scope, '--json'];
     expect(jsonLines(await posthorn(list))).toMatchObject([

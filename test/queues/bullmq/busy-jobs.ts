@@ -1,10 +1,10 @@
 import type { EventData, Receiver, ReceiverOptions, WebhookEvent } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { expect } from 'vitest';
-import type { Fixture } from '../../stores/redis/fixture.ts';
 import { deliveryOf } from '../../support/delivery-of.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
-import { bookByResource, openQueue } from './queue-fixture.ts';
+import { bookByResource, openQueueAt } from './queue-fixture.ts';
+import type { QueueServer } from './queue-server.ts';
 
 const registerHeld = (receiver: Receiver, held: HeldHandler): unknown =>
   bookByResource(held.handle)(receiver);
@@ -21,11 +21,11 @@ interface BusyOptions extends Pick<ReceiverOptions, 'deadLetters'> {
 
 /** A worker of which a job of the key "a" lasts until the test ends it, and another job of that key. */
 export async function openBusy(
-  fixture: Fixture,
+  server: QueueServer,
   { concurrency = 10, register = registerHeld, ...options }: BusyOptions = {},
 ) {
-  const opened = await openQueue(fixture);
-  const { bull, keyOf, promote, receiver, reports, worker } = opened;
+  const opened = await openQueueAt(server);
+  const { bull, promote, receiver, reports, scope, worker } = opened;
   const held = new HeldHandler();
   const running = receiver((fresh) => register(fresh, held), options);
   worker(running, { concurrency });
@@ -38,8 +38,7 @@ export async function openBusy(
   const add = async (attemptsMade = 0): Promise<void> => {
     await bull.pause();
     await running.receive(deliveryOf(event));
-    const redis = await fixture.connect();
-    if (attemptsMade > 0) await redis.hset(keyOf(jobId), 'atm', attemptsMade);
+    await server.setCounts(scope, jobId, { attempts: attemptsMade });
     await bull.resume();
   };
   /** Resolves with the job once it was put back for the nth time. */

@@ -12,7 +12,8 @@ import { HeldHandler } from '../../support/held-handler.ts';
 import { Seen } from '../../support/seen.ts';
 import { KEY } from '../../support/served.ts';
 import { until } from '../../support/until.ts';
-import { book, PREFIX } from './queue-fixture.ts';
+import { book } from './queue-fixture.ts';
+import { PREFIX } from './redis-queue-server.ts';
 
 describe('a queue in a Redis Cluster', () => {
   const fixture = useRedis();

@@ -1,20 +1,22 @@
-import { createRedisDeadLetters } from 'posthorn/redis';
 import { createEvent } from 'posthorn/testing';
 import { expect } from 'vitest';
-import type { Fixture } from '../../stores/redis/fixture.ts';
 import { deliveryOf } from '../../support/delivery-of.ts';
 import { readAll } from '../../support/read-all.ts';
 import { Seen } from '../../support/seen.ts';
-import { book, type openQueue } from './queue-fixture.ts';
+import { book, type openQueueAt } from './queue-fixture.ts';
+import type { QueueServer } from './queue-server.ts';
 
 type Opened = Pick<
-  Awaited<ReturnType<typeof openQueue>>,
+  Awaited<ReturnType<typeof openQueueAt>>,
   'bull' | 'promote' | 'receiver' | 'scope' | 'worker'
 >;
 
-/** Has a handler fail at all ten attempts of a job; the last one leaves a letter in Redis. */
-export async function exhaustAttempts(fixture: Fixture, { bull, promote, receiver, scope, worker }: Opened) {
-  const deadLetters = createRedisDeadLetters(await fixture.connect(), { scope });
+/** Has a handler fail at all ten attempts of a job; the last one leaves a dead letter on the server. */
+export async function exhaustAttempts(
+  server: Pick<QueueServer, 'openDeadLetters'>,
+  { bull, promote, receiver, scope, worker }: Opened,
+) {
+  const deadLetters = await server.openDeadLetters(scope);
   const seen = new Seen<{ attempt: number; final: boolean; isStored: boolean }>();
   const running = receiver(
     book(async ({ id }, { attempt, final }) => {

@@ -1,22 +1,22 @@
 import { createMemoryStore, type Report } from 'posthorn';
 import { describe, expect, test } from 'vitest';
-import { useRedis } from '../../stores/redis/fixture.ts';
 import { Gate } from '../../support/gate.ts';
 import { letterOf } from '../../support/letter-of.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { Seen } from '../../support/seen.ts';
 import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
 import { failJobs, noBooking, waitingLetters } from './failed-jobs.ts';
-import { book, openQueue } from './queue-fixture.ts';
+import { book, openQueueAt } from './queue-fixture.ts';
+import { queueServers } from './queue-servers.ts';
 
 const TWO_DAYS_MS = 2 * 24 * 60 * MINUTE_MS;
 
-describe('two workers that make letters of the same failed jobs', () => {
-  const fixture = useRedis();
+describe.each(queueServers)('two workers that park the same failed jobs in $name', ({ useServer }) => {
+  const server = useServer();
 
   /** Failed jobs; a worker that is frozen while it writes the letter of one; another that is not. */
   async function openFrozenWorker(count = 2) {
-    const opened = await openQueue(fixture);
+    const opened = await openQueueAt(server);
     const { letters, receiver, worker } = opened;
     const clock = new StepClock();
     const store = createMemoryStore({ now: clock.now });
@@ -91,7 +91,7 @@ describe('two workers that make letters of the same failed jobs', () => {
   });
 
   test('leave a job alone whose event is being handled, and remove it then', async () => {
-    const opened = await openQueue(fixture);
+    const opened = await openQueueAt(server);
     const { bull, letters, receiver, reports, worker } = opened;
     const store = createMemoryStore();
     const [id = ''] = await failJobs(opened, 1, { store });
@@ -107,7 +107,7 @@ describe('two workers that make letters of the same failed jobs', () => {
   });
 
   test('make letters of all others if one letter is always refused', async () => {
-    const opened = await openQueue(fixture);
+    const opened = await openQueueAt(server);
     const { bull, letters, receiver, reports, worker } = opened;
     const [refused = '', ...others] = (await failJobs(opened, 5)).toReversed();
     const deadLetters = waitingLetters(letters, async ({ id }) => {

@@ -3,9 +3,9 @@ import { createEvent } from 'posthorn/testing';
 import { expect } from 'vitest';
 import { deliveryOf } from '../../support/delivery-of.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
-import { book, type openQueue } from './queue-fixture.ts';
+import { book, type openQueueAt } from './queue-fixture.ts';
 
-type Opened = Awaited<ReturnType<typeof openQueue>>;
+type Opened = Awaited<ReturnType<typeof openQueueAt>>;
 
 /** Fails the jobs of so many events for good, without dead letters. Resolves with the ids of the events. */
 export async function failJobs(

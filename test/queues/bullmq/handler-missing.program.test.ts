@@ -1,24 +1,24 @@
 import { createEvent } from 'posthorn/testing';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { useRedis } from '../../stores/redis/fixture.ts';
 import { deliveryOf } from '../../support/delivery-of.ts';
 import { openClock } from './open-clock.ts';
-import { book, openQueue } from './queue-fixture.ts';
+import { book, openQueueAt } from './queue-fixture.ts';
+import { queueServers } from './queue-servers.ts';
 
 const MINUTE_MS = 60_000;
 
-describe('a worker that lacks the handler of a job', () => {
-  const fixture = useRedis();
+describe.each(queueServers)('a worker that lacks the handler of a job in $name', ({ useServer }) => {
+  const server = useServer();
   afterEach(() => void vi.restoreAllMocks());
 
   test('puts it back for an hour, also at its last attempt; then it counts, and is parked', async () => {
     const clock = openClock();
-    const { bull, letters, promote, receiver, reports, worker } = await openQueue(fixture);
+    const { bull, letters, promote, receiver, reports, worker } = await openQueueAt(server);
     const event = createEvent('transfer.succeeded');
     await receiver(book(() => {})).receive(deliveryOf(event));
     const [added] = await bull.getWaiting();
     // Nine attempts have failed in workers that have the handler.
-    await fixture.connect().then((redis) => redis.hset(`{posthorn}:${bull.name}:${added?.id}`, 'atm', 9));
+    await server.setCounts(bull.name, String(added?.id), { attempts: 9 });
     worker(receiver((fresh) => fresh.on('dispute.*', () => {})));
     const delays: number[] = [];
     for (const [turn, minutes] of [0, 1, 1, 30, 27].entries()) {
@@ -42,7 +42,7 @@ describe('a worker that lacks the handler of a job', () => {
 
   test('counts from the earliest clock, and believes none that is ahead', async () => {
     const clock = openClock();
-    const { bull, promote, receiver, reports, worker } = await openQueue(fixture);
+    const { bull, promote, receiver, reports, worker } = await openQueueAt(server);
     await receiver(book(() => {})).receive(deliveryOf(createEvent('transfer.succeeded')));
     const [added] = await bull.getWaiting();
     await added?.updateProgress({ handlerMissingSince: Date.now() + 600 * MINUTE_MS });

@@ -3,18 +3,18 @@ import { createMemoryStore, PermanentError, type Receiver } from 'posthorn';
 import { createPostgresInbox, type PostgresTransaction } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { usePostgres } from '../../stores/postgres/fixture.ts';
+import { useDatabase } from '../../stores/postgres/fixture.ts';
 import { bookings, createLedger, book as insertBooking, recordsOf } from '../../stores/postgres/ledger.ts';
-import { useRedis } from '../../stores/redis/fixture.ts';
 import { deliveryOf } from '../../support/delivery-of.ts';
-import { openQueue } from './queue-fixture.ts';
+import { openQueueAt } from './queue-fixture.ts';
+import { queueServers } from './queue-servers.ts';
 
-describe('a worker with an inbox', () => {
-  const redis = useRedis();
-  const postgres = usePostgres();
+describe.each(queueServers)('a worker with an inbox, of a queue in $name', ({ useServer }) => {
+  const server = useServer();
+  const database = useDatabase();
   let pool: Pool;
   beforeAll(async () => {
-    pool = postgres.connect();
+    pool = database.connect();
     await createLedger(pool);
   });
 
@@ -32,7 +32,7 @@ describe('a worker with an inbox', () => {
       );
 
   test('runs the handler once, also when store and queue have forgotten the event', async () => {
-    const { bull, receiver, reports, worker } = await openQueue(redis);
+    const { bull, receiver, reports, worker } = await openQueueAt(server);
     const event = createEvent('transfer.succeeded');
     for (const [run, skipped] of [
       [1, undefined],
@@ -52,7 +52,7 @@ describe('a worker with an inbox', () => {
   });
 
   test('keeps nothing of attempts that fail, and takes the letter of the last one out', async () => {
-    const { bull, letters, promote, receiver, reports, worker } = await openQueue(redis);
+    const { bull, letters, promote, receiver, reports, worker } = await openQueueAt(server);
     const letterOfCall: boolean[] = [];
     const running = receiver(
       bookInInbox(() => {
@@ -78,7 +78,7 @@ describe('a worker with an inbox', () => {
   });
 
   test('keeps nothing of an event that is parked, and books it once when its letter is replayed', async () => {
-    const { deadLetters, receiver, reports, worker } = await openQueue(redis);
+    const { deadLetters, receiver, reports, worker } = await openQueueAt(server);
     let isMended = false;
     const register = bookInInbox(() => {
       if (!isMended) throw new PermanentError('no such account');
@@ -103,8 +103,8 @@ describe('a worker with an inbox', () => {
   });
 
   test('counts an attempt for which PostgreSQL gives no transaction', async () => {
-    const { bull, receiver, worker } = await openQueue(redis);
-    const running = receiver(bookInInbox(() => {}, postgres.connect({ port: 1 })));
+    const { bull, receiver, worker } = await openQueueAt(server);
+    const running = receiver(bookInInbox(() => {}, database.connect({ port: 1 })));
     worker(running);
     await running.receive(deliveryOf(createEvent('transfer.succeeded')));
     await expect
@@ -115,7 +115,7 @@ describe('a worker with an inbox', () => {
   });
 
   test('lets a handler stand still for 30 seconds, however long it may run', async () => {
-    const { receiver, reports, worker } = await openQueue(redis);
+    const { receiver, reports, worker } = await openQueueAt(server);
     const limits: unknown[] = [];
     const running = receiver(
       bookInInbox(async ({ query }) => {
@@ -129,7 +129,7 @@ describe('a worker with an inbox', () => {
   });
 
   test('keeps the records of handlers before the answer and in a worker apart', async () => {
-    const { receiver, reports, worker } = await openQueue(redis);
+    const { receiver, reports, worker } = await openQueueAt(server);
     const inbox = createPostgresInbox(pool, { scope: 'queue-test' });
     const running = receiver((one) =>
       one

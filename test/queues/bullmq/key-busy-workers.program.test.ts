@@ -5,29 +5,17 @@ import { deliveryOf } from '../../support/delivery-of.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { eventOf, openBusy } from './busy-jobs.ts';
 import { openProcesses } from './processes.ts';
-import { bookByResource, openQueue } from './queue-fixture.ts';
+import { bookByResource, openQueueAt } from './queue-fixture.ts';
+import { queueServers } from './queue-servers.ts';
 
-describe('a job whose key is busy in a worker that may end', () => {
-  const fixture = useRedis();
+describe.each(queueServers)('a job in $name whose key is busy in a worker that may end', ({ useServer }) => {
+  const server = useServer();
 
   test('stays a suspect, because it has not run', async () => {
-    const {
-      bull,
-      connection,
-      isEmpty,
-      jobId,
-      promote,
-      putBack,
-      receiver,
-      held,
-      keyOf,
-      add,
-      succeed,
-      worker,
-    } = await openBusy(fixture, { concurrency: 1 });
+    const { bull, isEmpty, jobId, promote, putBack, receiver, held, add, scope, succeed, worker } =
+      await openBusy(server, { concurrency: 1 });
     await add();
-    const redis = await fixture.connect({ port: connection.port });
-    await redis.hset(keyOf(jobId), 'stc', 1);
+    await server.setCounts(scope, jobId, { stalls: 1 });
     worker(receiver(bookByResource(held.handle)));
     const suspicion = { stalls: 1, limit: 5, aloneDeaths: 0 };
     expect(await putBack(1)).toMatchObject({ progress: { suspicion, keyBusySince: expect.any(Number) } });
@@ -39,7 +27,7 @@ describe('a job whose key is busy in a worker that may end', () => {
   });
 
   test('runs at once after the worker that had the key was closed', async () => {
-    const { bull, promote, receiver, reports, worker } = await openQueue(fixture);
+    const { bull, promote, receiver, reports, worker } = await openQueueAt(server);
     const held = new HeldHandler();
     const register = bookByResource((event, context) => {
       const aborted = new Promise((_resolve, reject) => {
@@ -61,6 +49,10 @@ describe('a job whose key is busy in a worker that may end', () => {
     await expect.poll(() => bull.getJobCountByTypes('waiting', 'active', 'delayed', 'failed')).toBe(0);
     expect(reports.all.filter(({ code }) => code === 'key_busy')).toHaveLength(0);
   });
+});
+
+describe('a job whose key is busy in another process', () => {
+  const fixture = useRedis();
 
   test('is handled after the worker that had the key was killed, and so is the event of that worker', async () => {
     const options = { leaseMs: 3_000, isKeyed: true };

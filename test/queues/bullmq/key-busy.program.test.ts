@@ -1,19 +1,19 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { useRedis } from '../../stores/redis/fixture.ts';
 import { deliveryOf } from '../../support/delivery-of.ts';
 import { readAll } from '../../support/read-all.ts';
 import { eventOf, openBusy } from './busy-jobs.ts';
 import { openClock } from './open-clock.ts';
 import { bookByResource } from './queue-fixture.ts';
+import { queueServers } from './queue-servers.ts';
 
 const MINUTE_MS = 60_000;
 
-describe('a job whose key is busy', () => {
-  const fixture = useRedis();
+describe.each(queueServers)('a job in $name whose key is busy', ({ useServer }) => {
+  const server = useServer();
   afterEach(() => void vi.restoreAllMocks());
 
   test('is put back, does not count an attempt, and is handled once the key is free', async () => {
-    const { add, held, isEmpty, promote, putBack, run, succeed } = await openBusy(fixture);
+    const { add, held, isEmpty, promote, putBack, run, succeed } = await openBusy(server);
     await add();
     expect(await putBack(1)).toMatchObject({ attemptsMade: 0 });
     await promote();
@@ -28,7 +28,7 @@ describe('a job whose key is busy', () => {
 
   test('is put back for an hour, also at its last attempt; then it counts, and is parked', async () => {
     const clock = openClock();
-    const { add, event, letters, promote, putBack } = await openBusy(fixture);
+    const { add, event, letters, promote, putBack } = await openBusy(server);
     await add(9);
     const delays: number[] = [];
     for (const [turn, minutes] of [0, 1, 1, 28, 29].entries()) {
@@ -54,7 +54,7 @@ describe('a job whose key is busy', () => {
 
   test('counts an attempt after an hour, and from the beginning once the key was free', async () => {
     const clock = openClock();
-    const { add, bull, held, jobId, promote, putBack, run, succeed, running } = await openBusy(fixture);
+    const { add, bull, held, jobId, promote, putBack, run, succeed, running } = await openBusy(server);
     await add();
     await putBack(1);
     clock.advance(61 * MINUTE_MS);
@@ -73,7 +73,7 @@ describe('a job whose key is busy', () => {
   });
 
   test('counts an attempt if another handler of its event fails', async () => {
-    const { add, bull, jobId, reports, succeed } = await openBusy(fixture, {
+    const { add, bull, jobId, reports, succeed } = await openBusy(server, {
       register: (receiver, held) => {
         bookByResource(held.handle)(receiver);
         receiver
@@ -90,7 +90,7 @@ describe('a job whose key is busy', () => {
 
   test('does not run again the handlers that had finished', async () => {
     const runs: string[] = [];
-    const { add, held, isEmpty, putBack, run, succeed } = await openBusy(fixture, {
+    const { add, held, isEmpty, putBack, run, succeed } = await openBusy(server, {
       register: (receiver, handler) => {
         bookByResource(handler.handle)(receiver);
         receiver.on('transfer.*', ({ id }) => runs.push(id), { name: 'log', queue: true });
@@ -106,7 +106,7 @@ describe('a job whose key is busy', () => {
   });
 
   test('at its last attempt is not among the dead letters that wait, and cannot be replayed', async () => {
-    const { add, deadLetters, event, putBack, receiver } = await openBusy(fixture);
+    const { add, deadLetters, event, putBack, receiver } = await openBusy(server);
     await add(9);
     await putBack(1);
     const [letter] = await readAll(deadLetters.list());
@@ -118,7 +118,7 @@ describe('a job whose key is busy', () => {
 
   test('becomes a dead letter from the failed jobs if it could not be parked', async () => {
     const { add, bull, deadLetters, event, isEmpty, jobId, receiver, succeed, worker } = await openBusy(
-      fixture,
+      server,
       {
         deadLetters: undefined,
         concurrency: 1,

@@ -1,20 +1,20 @@
 import { createMemoryStore } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { useRedis } from '../../stores/redis/fixture.ts';
 import { deliveryOf } from '../../support/delivery-of.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { ampleDeadlines } from '../../support/limits.ts';
 import { forwardedClock } from '../../support/monotonic-clock.ts';
-import { book, openQueue } from './queue-fixture.ts';
+import { book, openQueueAt } from './queue-fixture.ts';
+import { queueServers } from './queue-servers.ts';
 import { watchUncaught } from './watch-uncaught.ts';
 
-describe('a job that cannot be put back', () => {
-  const fixture = useRedis();
+describe.each(queueServers)('a job in $name that cannot be put back', ({ useServer }) => {
+  const server = useServer();
 
   test('because its lock was lost is left to the queue: it waits, and is handled once', async () => {
     const uncaught = watchUncaught();
-    const { bull, receiver, stallActive, worker } = await openQueue(fixture);
+    const { bull, receiver, stallActive, worker } = await openQueueAt(server);
     const held = new HeldHandler();
     const running = receiver(book(held.handle));
     const event = createEvent('transfer.succeeded');
@@ -37,7 +37,7 @@ describe('a job that cannot be put back', () => {
 
   test('because another worker has it is left to that one', async () => {
     const uncaught = watchUncaught();
-    const { bull, receiver, reports, stallActive, worker } = await openQueue(fixture);
+    const { bull, receiver, reports, stallActive, worker } = await openQueueAt(server);
     const [lost, held] = [new HeldHandler(), new HeldHandler()];
     const event = createEvent('transfer.succeeded');
     // Stores of their own: the lease does not keep the other worker from the event.
@@ -61,7 +61,7 @@ describe('a job that cannot be put back', () => {
 
   test('because its own worker has it again is named when that closes', async () => {
     watchUncaught();
-    const { receiver, reports, stallActive, worker } = await openQueue(fixture);
+    const { receiver, reports, stallActive, worker } = await openQueueAt(server);
     const held = new HeldHandler();
     const running = receiver(book(held.handle));
     const event = createEvent('transfer.succeeded');
@@ -76,12 +76,11 @@ describe('a job that cannot be put back', () => {
   test('because its worker died comes twice again, and then becomes a letter', async () => {
     watchUncaught();
     const forward = forwardedClock();
-    const { keyOf, letters, receiver, worker } = await openQueue(fixture);
-    const redis = await fixture.connect();
+    const { letters, receiver, scope, worker } = await openQueueAt(server);
     const held = new HeldHandler();
     /** A worker looks for stalled jobs when it starts. */
     const start = async () => {
-      await redis.del(keyOf('stalled-check'));
+      await server.allowStalledCheck(scope);
       const running = receiver(book(held.handle), { store: createMemoryStore() });
       worker(running);
       return running;
@@ -92,8 +91,8 @@ describe('a job that cannot be put back', () => {
     for (let workers = 1; workers <= 3; workers += 1) {
       await held.calls.nth(workers);
       expect(letters.size).toBe(0);
-      await redis.del(keyOf(`event-${event.id}:lock`));
-      await redis.sadd(keyOf('stalled'), `event-${event.id}`);
+      await server.loseLock(scope, `event-${event.id}`);
+      await server.markForStalledCheck(scope, `event-${event.id}`);
       await start();
     }
     await expect.poll(() => letters.get(event.id)).toMatchObject({ reason: 'run_abandoned' });

@@ -6,7 +6,8 @@ import { useRedis } from '../../stores/redis/fixture.ts';
 import { deliveryOf } from '../../support/delivery-of.ts';
 import { KEY } from '../../support/served.ts';
 import { until } from '../../support/until.ts';
-import { book, PREFIX } from './queue-fixture.ts';
+import { book } from './queue-fixture.ts';
+import { PREFIX } from './redis-queue-server.ts';
 import { accept, fillAndEmpty, infoOf, MAX_BYTES, SMALL } from './small-redis.ts';
 
 describe('a queue that fills its Redis', () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createClusterClient, ready } from '../../stores/redis/clients.ts';
 import { useRedis } from '../../stores/redis/fixture.ts';
 import type { RedisServer } from '../../stores/redis/servers.ts';
-import { PREFIX } from './queue-fixture.ts';
+import { PREFIX } from './redis-queue-server.ts';
 import { AT_ONCE, accept, fillAndEmpty, infoOf, MAX_BYTES, MOST_EVENTS, SMALL } from './small-redis.ts';
 
 describe('a queue that fills its Redis', () => {

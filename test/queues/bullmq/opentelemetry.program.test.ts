@@ -3,15 +3,15 @@ import { observeWithOpenTelemetry } from 'posthorn/opentelemetry';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { isFailed, useOpenTelemetry } from '../../observers/opentelemetry-sdk.ts';
-import { useRedis } from '../../stores/redis/fixture.ts';
 import { deliveryOf } from '../../support/delivery-of.ts';
-import { book, openQueue } from './queue-fixture.ts';
+import { book, openQueueAt } from './queue-fixture.ts';
+import { queueServers } from './queue-servers.ts';
 
 const DELIVERY = 'process transfer.succeeded';
 const ENQUEUE = `${DELIVERY} > enqueue transfer.succeeded`;
 
-describe('through a queue of BullMQ and a store in Redis', () => {
-  const fixture = useRedis();
+describe.each(queueServers)('through a queue of BullMQ and a store in $name', ({ useServer }) => {
+  const server = useServer();
 
   test.each([
     { name: 'two receivers, of the deliveries and of the worker', isShared: false },
@@ -19,7 +19,7 @@ describe('through a queue of BullMQ and a store in Redis', () => {
   ])('an event is one trace, with its retries: $name', async ({ isShared }) => {
     const collected = useOpenTelemetry();
     const tracer = trace.getTracer('test');
-    const { promote, receiver, reports, worker } = await openQueue(fixture);
+    const { promote, receiver, reports, worker } = await openQueueAt(server);
     let runs = 0;
     const create = () =>
       receiver((created) => {

@@ -1,20 +1,18 @@
-import { Queue as BullQueue, Worker } from 'bullmq';
 import { createReceiver, type DeadLetter, type Receiver, type ReceiverOptions, type Report } from 'posthorn';
 import { type BullWorker, type BullWorkerOptions, createBullQueue, createBullWorker } from 'posthorn/bullmq';
-import { createRedisStore } from 'posthorn/redis';
 import { onTestFinished } from 'vitest';
 import type { Fixture } from '../../stores/redis/fixture.ts';
-import { ampleDeadlines, ampleTime } from '../../support/limits.ts';
+import { ampleDeadlines } from '../../support/limits.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { Seen } from '../../support/seen.ts';
 import { KEY } from '../../support/served.ts';
+import type { BullWorker as BareWorker, BullQueue, QueueServer } from './queue-server.ts';
+import { queueKey, redisQueueServer } from './redis-queue-server.ts';
 
 let scopes = 0;
 
-export const PREFIX = '{posthorn}';
-
-/** BullMQ's own count of stalls decides nothing. */
-const NO_STALL_LIMIT = Number.MAX_SAFE_INTEGER;
+/** BullMQ's own count of stalls decides nothing. PostgreSQL takes no larger one. */
+const NO_STALL_LIMIT = 2 ** 31 - 1;
 /** The count at which workers of posthorn 0.2.0 had BullMQ fail a job. */
 export const EARLIER_STALL_LIMIT = 2;
 
@@ -30,14 +28,24 @@ export async function openQueue(
   redis: { readonly port: number } = fixture.redis,
   scope: string = nextScope(),
 ) {
-  const connection = { host: '127.0.0.1', port: redis.port, retryStrategy: () => 50 };
+  const server = redisQueueServer(fixture, redis);
+  const opened = await openQueueAt(server, scope);
+  return {
+    ...opened,
+    connection: server.options.connection,
+    keyOf: (name: string): string => queueKey(scope, name),
+  };
+}
+
+/** The receivers and workers of one test, in this process; by default in a scope of their own. */
+export async function openQueueAt(server: QueueServer, scope: string = nextScope()) {
   const letters = new Map<string, DeadLetter>();
   const deadLetters = createMapDeadLetters(letters);
-  const store = createRedisStore(await fixture.connect({ port: redis.port }), { scope, ...ampleTime });
-  const queue = createBullQueue({ connection, scope });
+  const store = await server.openStore(scope);
+  const queue = createBullQueue({ ...server.options, scope });
   onTestFinished(async () => void (await queue.close()));
   /** What BullMQ itself says of the queue. */
-  const bull = new BullQueue(scope, { connection, prefix: PREFIX });
+  const bull = server.openBull(scope);
   bull.on('error', () => {});
   onTestFinished(() => disconnect(bull));
   const reports = new Seen<Report>();
@@ -53,20 +61,28 @@ export async function openQueue(
     return created;
   };
   const worker = (runner: Receiver, options: Pick<BullWorkerOptions, 'concurrency'> = {}): BullWorker => {
-    const created = createBullWorker(runner, { connection, scope, ...options });
+    const created = createBullWorker(runner, { ...server.options, scope, ...options });
     onTestFinished(async () => void (await created.close({ graceMs: 0 })));
     return created;
   };
-  const keyOf = (name: string): string => `${PREFIX}:${scope}:${name}`;
+  /** A worker that hangs with each job, as one that is frozen, and notes nothing. */
+  const openFrozenWorker = (concurrency: number): BareWorker => {
+    const frozen = server.openBullWorker(scope, () => new Promise(() => {}), {
+      concurrency,
+      skipStalledCheck: true,
+    });
+    frozen.on('error', () => {});
+    onTestFinished(() => disconnect(frozen));
+    return frozen;
+  };
   /** Has the queue look for stalled jobs: it marks active ones, and moves marked ones that have no lock. */
   const openStalledCheck = async (maxStalledCount = NO_STALL_LIMIT): Promise<() => Promise<void>> => {
-    const checker = new Worker(scope, undefined, { connection, prefix: PREFIX, maxStalledCount });
+    const checker = server.openBullWorker(scope, undefined, { maxStalledCount });
     checker.on('error', () => {});
     onTestFinished(() => disconnect(checker));
     await checker.waitUntilReady();
-    const client = await fixture.connect({ port: redis.port });
     return async () => {
-      await client.del(keyOf('stalled-check'));
+      await server.allowStalledCheck(scope);
       await checker.getBackend().moveStalledJobsToWait();
     };
   };
@@ -76,9 +92,8 @@ export async function openQueue(
    */
   const stallActive = async ({ maxStalledCount, ids }: StallOptions = {}): Promise<void> => {
     const lookForStalled = await openStalledCheck(maxStalledCount);
-    const client = await fixture.connect({ port: redis.port });
     const loseLocks = async (jobIds: readonly string[]): Promise<void> => {
-      for (const id of jobIds) await client.del(keyOf(`${id}:lock`));
+      for (const id of jobIds) await server.loseLock(scope, id);
     };
     // Another worker may have those of a dead one after the first look, and keeps them.
     if (ids !== undefined) await loseLocks(ids);
@@ -91,10 +106,9 @@ export async function openQueue(
   const promote = (): Promise<void> => bull.promoteJobs();
   return {
     bull,
-    connection,
     deadLetters,
-    keyOf,
     letters,
+    openFrozenWorker,
     openStalledCheck,
     promote,
     queue,
@@ -107,7 +121,7 @@ export async function openQueue(
 }
 
 /** Does not wait for the end: a client of ioredis that was about to connect again never reports it. */
-function disconnect(bull: BullQueue | Worker): void {
+function disconnect(bull: Pick<BullQueue, 'disconnect'>): void {
   bull.disconnect().catch(() => {});
 }
 

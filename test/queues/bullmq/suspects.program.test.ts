@@ -1,20 +1,19 @@
-import { Worker } from 'bullmq';
 import { createMemoryStore } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { useRedis } from '../../stores/redis/fixture.ts';
 import { deliveryOf } from '../../support/delivery-of.ts';
 import { Gate } from '../../support/gate.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { Seen } from '../../support/seen.ts';
-import { book, EARLIER_STALL_LIMIT, openQueue, PREFIX } from './queue-fixture.ts';
+import { book, EARLIER_STALL_LIMIT, openQueueAt } from './queue-fixture.ts';
+import { queueServers } from './queue-servers.ts';
 
-describe('a job whose worker has died', () => {
-  const fixture = useRedis();
+describe.each(queueServers)('a job in $name whose worker has died', ({ useServer }) => {
+  const server = useServer();
 
   async function open() {
-    const opened = await openQueue(fixture);
-    const { bull, connection, scope, stallActive } = opened;
+    const opened = await openQueueAt(server);
+    const { bull, openFrozenWorker, stallActive } = opened;
     const accepting = opened.receiver(book(() => {}));
     const add = async (): Promise<string> => {
       const event = createEvent('transfer.succeeded');
@@ -25,9 +24,7 @@ describe('a job whose worker has died', () => {
     const takeElsewhere = async () => {
       const waiting = await bull.getWaiting();
       const ids = waiting.flatMap(({ id }) => id ?? []);
-      const options = { connection, prefix: PREFIX, concurrency: 100, skipStalledCheck: true };
-      const other = new Worker(scope, () => new Promise(() => {}), options);
-      other.on('error', () => {});
+      const other = openFrozenWorker(100);
       await expect.poll(() => bull.getActiveCount()).toBeGreaterThanOrEqual(ids.length);
       await other.close(true);
       /** The queue finds out that it has died. */

@@ -1,0 +1,54 @@
+import { Queue as BullQueue, createPostgresBackend, Worker } from 'bullmq';
+import type { Pool } from 'pg';
+import { migrateBullQueue } from 'posthorn/bullmq';
+import { createPostgresDeadLetters, createPostgresStore } from 'posthorn/postgres';
+import { beforeAll } from 'vitest';
+import { type DatabaseFixture, useDatabase } from '../../stores/postgres/fixture.ts';
+import { ampleTime } from '../../support/limits.ts';
+import type { QueueServer } from './queue-server.ts';
+
+/** By which the clients of a pool find the tables of queues. */
+export const QUEUE_PATH = '-c search_path=bullmq';
+
+/** Makes a database for the queues of a suite. */
+export function usePostgresQueueServer(): QueueServer {
+  const database = useDatabase();
+  beforeAll(() => migrateBullQueue(database.connect()));
+  return postgresQueueServer(database);
+}
+
+/** Queues in a database that has their tables. */
+export function postgresQueueServer(database: DatabaseFixture): QueueServer & { readonly pool: Pool } {
+  // Each worker keeps a client.
+  const pool = database.connect({ options: QUEUE_PATH, max: 20 });
+  // What BullMQ opens by itself listens as long as the pool lasts.
+  pool.setMaxListeners(0);
+  const ownPool = database.connect();
+  const run = async (text: string, values: unknown[]): Promise<void> => {
+    await pool.query(text, values);
+  };
+  return {
+    pool,
+    options: { backend: 'postgres', connection: pool },
+    openStore: async (scope) => createPostgresStore(ownPool, { scope, ...ampleTime }),
+    openDeadLetters: async (scope) => createPostgresDeadLetters(ownPool, { scope }),
+    openBull: (scope) => new BullQueue(scope, { connection: pool }, createPostgresBackend),
+    openBullWorker: (scope, process, options) =>
+      new Worker(scope, process, { connection: pool, ...options }, createPostgresBackend),
+    loseLock: (scope, jobId) =>
+      run(
+        'update job set lock_token = null, locked_until_ms = 0 where queue = $1 and id = $2 and state = $3',
+        [scope, jobId, 'active'],
+      ),
+    allowStalledCheck: (scope) =>
+      run("delete from meta where queue = $1 and field = 'stalled-check'", [scope]),
+    markForStalledCheck: (scope, jobId) =>
+      run('update job set stalled_marked = true where queue = $1 and id = $2', [scope, jobId]),
+    setCounts: (scope, jobId, { attempts, stalls }) =>
+      run(
+        `update job set attempts_made = coalesce($3, attempts_made), stalled_count = coalesce($4, stalled_count)
+         where queue = $1 and id = $2`,
+        [scope, jobId, attempts, stalls],
+      ),
+  };
+}
