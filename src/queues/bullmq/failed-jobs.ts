@@ -84,7 +84,8 @@ export class FailedJobSweeper {
       failure: readFailure(job.failedReason),
       handled: readNotes(job).handled,
     });
-    if (outcome === 'parked' || outcome === 'duplicate') await job.remove();
+    // The method of the job would throw in PostgreSQL if another worker has removed the job meanwhile.
+    if (outcome === 'parked' || outcome === 'duplicate') await this.#bull.remove(id);
     return outcome !== 'failed';
   }
 }

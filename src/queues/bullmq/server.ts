@@ -4,6 +4,7 @@ import type { Job, Processor, WorkerOptions } from 'bullmq';
 export interface FailedJobs {
   getRanges(types: ['failed'], start: number, end: number, isAscending: boolean): Promise<string[]>;
   getJob(id: string): Promise<Job | undefined>;
+  remove(id: string): Promise<unknown>;
   on(event: 'error', listener: (error: Error) => void): unknown;
   close(): Promise<void>;
   disconnect(): Promise<void>;

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { Gate } from '../../support/gate.ts';
 import { letterOf } from '../../support/letter-of.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import { usePrintedErrors } from '../../support/printed-errors.ts';
 import { Seen } from '../../support/seen.ts';
 import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
 import { failJobs, noBooking, waitingLetters } from './failed-jobs.ts';
@@ -13,6 +14,7 @@ const TWO_DAYS_MS = 2 * 24 * 60 * MINUTE_MS;
 
 describe.each(queueServers)('two workers that park the same failed jobs in $name', ({ useServer }) => {
   const server = useServer();
+  const { printed } = usePrintedErrors();
 
   /** Failed jobs; a worker that is frozen while it writes the letter of one; another that is not. */
   async function openFrozenWorker(count = 2) {
@@ -75,6 +77,8 @@ describe.each(queueServers)('two workers that park the same failed jobs in $name
     expect(letters.has(held)).toBe(false);
     expect(handled.all).toEqual([held]);
     expect(reports.all.at(-1)).toMatchObject({ outcome: 'duplicate', event: { id: held } });
+    // The other worker has removed its job, which is no failure of this sweep.
+    expect(printed()).toEqual([]);
   });
 
   test('one frozen after it has read them, somebody retries the next: it stays in the queue', async () => {

@@ -94,10 +94,6 @@ export class Job {
       (server) => server.jobs.get(this.id)?.state === 'failed',
     );
   }
-
-  remove(): Promise<void> {
-    return this.#commands.send('remove', this.id, (server) => server.remove(this.id));
-  }
 }
 
 /** The part of a queue that adds and reads jobs. */
@@ -138,6 +134,10 @@ export class Queue {
       const job = server.jobs.get(id);
       return job && new Job(this.#commands, job, server.attempts);
     });
+  }
+
+  remove(id: string): Promise<void> {
+    return this.#commands.send('remove', id, (server) => server.remove(id));
   }
 
   close(): Promise<void> {
