@@ -1,0 +1,56 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { readAcceptedJson, toAcceptedJson, toAcceptedText } from '../../../src/queues/bullmq/stored-data.ts';
+
+/** Texts with the characters that PostgreSQL refuses, and with their escapes, which it accepts. */
+const text = fc
+  .array(
+    fc.constantFrom('\u0000', '\ud800', '\udbff', '\udc00', '\udfff', '\\', 'u0000', 'ud800', '"', 'é', '🙂'),
+  )
+  .map((parts) => parts.join(''));
+const job = fc.record({ id: text, headers: fc.dictionary(text, fc.array(text)) });
+
+/** Returns true for a text that PostgreSQL accepts. */
+const isAccepted = (value: string): boolean => value.isWellFormed() && !value.includes('\0');
+
+/** All texts of a value of JSON, its keys too. */
+function textsOf(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => [key, ...textsOf(inner)]);
+}
+
+describe('a job for PostgreSQL', () => {
+  test('has only accepted characters, and is read as it was', () => {
+    fc.assert(
+      fc.property(job, (given) => {
+        const stored: unknown = JSON.parse(JSON.stringify(toAcceptedJson(given)));
+        expect(textsOf(stored).filter((one) => !isAccepted(one))).toEqual([]);
+        expect(readAcceptedJson(stored)).toEqual(JSON.parse(JSON.stringify(given)));
+      }),
+    );
+  });
+
+  test('is stored as it is if its characters are accepted', () => {
+    const accepted = { id: 'evt_1', headers: { name: ['é🙂\n'] } };
+    expect(toAcceptedJson(accepted)).toBe(accepted);
+  });
+
+  test.each([undefined, null, 'text', 7, [], {}, { base64: 7 }, { base64: '' }, { base64: 'bm8gSlNPTg==' }])(
+    'is %j in the queue: it is handed over as it is',
+    (data) => {
+      expect(readAcceptedJson(data)).toBe(data);
+    },
+  );
+});
+
+test('a text for PostgreSQL has its refused characters replaced, and nothing else', () => {
+  fc.assert(
+    fc.property(text, (given) => {
+      const accepted = toAcceptedText(given);
+      expect(isAccepted(accepted)).toBe(true);
+      expect(accepted).toHaveLength(given.length);
+      if (isAccepted(given)) expect(accepted).toBe(given);
+    }),
+  );
+});
