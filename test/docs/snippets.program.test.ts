@@ -187,7 +187,19 @@ describe('the snippets of the README and of docs/ compile and run', () => {
 
   test('no snippet hides in a block of another language', () => {
     const languages = documents.flatMap(({ blocks }) => blocks.map(({ language }) => language));
-    expect([...new Set(languages)].sort()).toEqual(['hcl', 'js', 'mermaid', 'sh', 'text', 'ts', 'yaml']);
+    expect([...new Set(languages)].sort()).toEqual([
+      'hcl',
+      'js',
+      'mermaid',
+      'sh',
+      'sql',
+      'text',
+      'ts',
+      'yaml',
+    ]);
+    // Run by test/queues/bullmq/postgres/privileges.program.test.ts.
+    const inSql = documents.filter(({ blocks }) => blocks.some(({ language }) => language === 'sql'));
+    expect(inSql.map(({ path }) => path)).toEqual(['docs/queue.md']);
     // Compared with the table of the tests by a page.matrix.test.ts of the store.
     const ofTables = documents.filter(({ blocks }) =>
       blocks.some(({ language }) => language === 'hcl' || language === 'yaml'),
