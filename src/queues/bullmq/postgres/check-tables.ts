@@ -16,6 +16,11 @@ export const QUEUE_SCHEMA = 'bullmq';
 /** BullMQ's errors about the tables and the server. */
 const FINDINGS = [SchemaMigrationRequiredError, SchemaVersionMismatchError, UnsupportedPostgresVersionError];
 
+/** Returns true if the tables or the server do not fit the installed BullMQ. */
+export function isFinding(error: unknown): boolean {
+  return FINDINGS.some((Finding) => error instanceof Finding);
+}
+
 /**
  * Throws {@link ConfigurationError} if a queue cannot work with this connection: its tables are missing or
  * those of another version, or its statements would not find them.
@@ -24,7 +29,7 @@ export async function checkTables(client: PostgresClient): Promise<void> {
   try {
     await assertSchemaCompatibility(queryableOf(client), QUEUE_SCHEMA);
   } catch (cause) {
-    if (!isRefusal(cause) && !FINDINGS.some((Finding) => cause instanceof Finding)) throw cause;
+    if (!isRefusal(cause) && !isFinding(cause)) throw cause;
     throw new ConfigurationError(
       `the tables of the queue are missing in the schema "${QUEUE_SCHEMA}", or cannot be used: if this is the ` +
         'right database, run migrateBullQueue(pool) or "npx posthorn postgres migrate --queue" with ' +

@@ -4,7 +4,7 @@ import { messageOf } from '../../../receiver/values/foreign-values.ts';
 import { checkPool, type PostgresPool } from '../../../stores/postgres/client.ts';
 import { withClient } from '../../../stores/postgres/connection.ts';
 import { isRefusal, isRefusedConnection } from '../../../stores/postgres/errors.ts';
-import { QUEUE_SCHEMA } from './check-tables.ts';
+import { isFinding, QUEUE_SCHEMA } from './check-tables.ts';
 import { queryableOf } from './queryable.ts';
 
 /** Far longer than tables take, also behind other processes that migrate: it only ends a hanging one. */
@@ -30,7 +30,8 @@ export async function migrateBullQueue(pool: PostgresPool): Promise<void> {
     await withClient(pool, endsAt, (client) => runMigrations(queryableOf(client), QUEUE_SCHEMA));
   } catch (cause) {
     const message = `the tables of the queue (schema "${QUEUE_SCHEMA}") could not be migrated: ${messageOf(cause)}`;
-    if (isRefusal(cause) || isRefusedConnection(cause)) throw new ConfigurationError(message, { cause });
+    const isAnswer = isRefusal(cause) || isRefusedConnection(cause) || isFinding(cause);
+    if (isAnswer) throw new ConfigurationError(message, { cause });
     throw new UnavailableError('queue_unavailable', message, { cause });
   }
 }
