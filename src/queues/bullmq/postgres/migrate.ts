@@ -1,7 +1,7 @@
-import { runMigrations } from 'bullmq';
+import { type PgQueryable, runMigrations } from 'bullmq';
 import { ConfigurationError, UnavailableError } from '../../../receiver/errors.ts';
 import { messageOf } from '../../../receiver/values/foreign-values.ts';
-import { checkPool, type PostgresPool } from '../../../stores/postgres/client.ts';
+import { checkPool, type PostgresClient, type PostgresPool } from '../../../stores/postgres/client.ts';
 import { withClient } from '../../../stores/postgres/connection.ts';
 import { isRefusal, isRefusedConnection } from '../../../stores/postgres/errors.ts';
 import { isFinding, QUEUE_SCHEMA } from './check-tables.ts';
@@ -10,10 +10,17 @@ import { queryableOf } from './queryable.ts';
 /** Far longer than tables take, also behind other processes that migrate: it only ends a hanging one. */
 const LIMIT_MS = 600_000;
 
+/** Unlike BullMQ's own statement, it asks for the right to create schemas only if this one is missing. */
+const CREATE_SCHEMA = `do $posthorn$ begin
+if to_regnamespace('${QUEUE_SCHEMA}') is null then
+create schema ${QUEUE_SCHEMA};
+end if;
+end $posthorn$`;
+
 /**
  * Creates the tables of queues in the schema `bullmq`, or brings them up to date, by the migrations of the
  * installed BullMQ. All queues of a database share them. What is up to date stays as it is, and several
- * processes at once wait for each other. The role of the pool must be allowed to create the schema.
+ * processes at once wait for each other. The role of the pool must be allowed to create the schema, or own it.
  *
  * @throws ConfigurationError for a wrong argument, and if PostgreSQL refuses the migration or the connection.
  * @throws UnavailableError (`queue_unavailable`) if PostgreSQL cannot be reached.
@@ -27,11 +34,19 @@ export async function migrateBullQueue(pool: PostgresPool): Promise<void> {
   checkPool('migrateBullQueue', pool);
   try {
     const endsAt = performance.now() + LIMIT_MS;
-    await withClient(pool, endsAt, (client) => runMigrations(queryableOf(client), QUEUE_SCHEMA));
+    await withClient(pool, endsAt, (client) => runMigrations(migratingOf(client), QUEUE_SCHEMA));
   } catch (cause) {
     const message = `the tables of the queue (schema "${QUEUE_SCHEMA}") could not be migrated: ${messageOf(cause)}`;
     const isAnswer = isRefusal(cause) || isRefusedConnection(cause) || isFinding(cause);
     if (isAnswer) throw new ConfigurationError(message, { cause });
     throw new UnavailableError('queue_unavailable', message, { cause });
   }
+}
+
+function migratingOf(client: PostgresClient): PgQueryable {
+  const { query } = queryableOf(client);
+  return {
+    query: (text, values) =>
+      query(text.startsWith('CREATE SCHEMA IF NOT EXISTS ') ? CREATE_SCHEMA : text, values),
+  };
 }

@@ -40,6 +40,15 @@ test('a role that may create schemas migrates, and one that may not is told so',
   expect(await pool.query(VERSIONS)).toMatchObject({ rowCount: 1 });
 });
 
+test('a role that has the schema already needs no right to create schemas', async () => {
+  const database = await createDatabase('owner_of_schema');
+  await fixture.connect({ database }).query('create schema bullmq authorization owner_of_schema');
+  const pool = fixture.connect({ database, user: 'owner_of_schema' });
+  await migrateBullQueue(pool);
+  await migrateBullQueue(pool);
+  expect(await pool.query(VERSIONS)).toMatchObject({ rowCount: 1 });
+});
+
 test('tables of a newer BullMQ are left alone, and the error names the versions', async () => {
   const database = await createDatabase('newer');
   const pool = fixture.connect({ database });
