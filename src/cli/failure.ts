@@ -64,9 +64,13 @@ export function exitCodeOf(error: unknown): ExitCode {
   if (isInstance(error, ConfigurationError)) return exitCodes.usage;
   const isUnreachable =
     isPosthornError(error) &&
-    ['service_unreachable', 'service_timeout', 'dead_letters_unavailable', 'store_unavailable'].includes(
-      error.code,
-    );
+    [
+      'service_unreachable',
+      'service_timeout',
+      'dead_letters_unavailable',
+      'store_unavailable',
+      'queue_unavailable',
+    ].includes(error.code);
   return isUnreachable ? exitCodes.unreachable : exitCodes.failed;
 }
 

@@ -242,6 +242,17 @@ describe('where optional packages are not installed', () => {
       stderr: expect.stringMatching(/ pg, .*: npm install "pg@\^8\.11\.0" \(package_missing\)\n$/),
     });
   });
+
+  test('what needs a queue says how to install bullmq', async () => {
+    const args = ['postgres', 'migrate', '--queue', '--url', 'postgres://127.0.0.1:1/'];
+    expect(await posthorn(args, { program })).toEqual({
+      code: 2,
+      stdout: '',
+      stderr:
+        'posthorn: this needs the package bullmq, which is not installed: ' +
+        'npm install "bullmq@^6.7.0" (package_missing)\n',
+    });
+  });
 });
 
 test('the built program begins with a line for the shell', () => {

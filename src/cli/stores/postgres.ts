@@ -21,19 +21,24 @@ export const postgresPart: StorePart = {
 
 interface MigrateOptions extends SchemaOption, JsonOption {
   readonly url?: string;
+  readonly queue?: boolean;
 }
 
 const MIGRATE_HELP = `
 Creates the tables of posthorn/postgres, or brings them up to date. The role must be
 allowed to create tables in the schema; the role of the running service need not be.
+With --queue it then does the same for the queue of posthorn/bullmq, whose tables are
+those of the installed BullMQ. They are always in the schema bullmq.
 ${EXIT_CODES_HELP}
 
 Examples:
   $ POSTGRES_URL=postgres://owner@127.0.0.1/billing posthorn postgres migrate
-  $ posthorn postgres migrate --url postgres://owner@127.0.0.1/billing --schema webhooks`;
+  $ posthorn postgres migrate --url postgres://owner@127.0.0.1/billing --schema webhooks
+  $ posthorn postgres migrate --queue`;
 
 const SQL_HELP = `
 Prints the migration as a script, for a team that runs migrations by other means. The script may be run again.
+For the tables of a queue there is no such script: see "posthorn postgres migrate --help" for its option --queue.
 ${EXIT_CODES_HELP}
 
 Examples:
@@ -45,6 +50,7 @@ function addCommand(program: Command): void {
   defineCommand(group, 'migrate', 'create the tables, or bring them up to date', MIGRATE_HELP, [
     new Option('--url <url>', 'the address of the database (env: POSTGRES_URL, else DATABASE_URL)'),
     schemaOption(),
+    new Option('--queue', 'also the tables of a queue in this database; needs bullmq'),
   ]).action(migrate);
   defineCommand(group, 'sql', 'print the SQL of the migration', SQL_HELP, [schemaOption()]).action(
     ({ schema, ...options }: SchemaOption & JsonOption) =>
@@ -52,16 +58,26 @@ function addCommand(program: Command): void {
   );
 }
 
-async function migrate({ url, schema, ...options }: MigrateOptions): Promise<void> {
+async function migrate({ url, schema, queue = false, ...options }: MigrateOptions): Promise<void> {
   const { POSTGRES_URL, DATABASE_URL } = process.env;
   const quoted = readSchema('posthorn postgres migrate', schema);
   const address = url ?? POSTGRES_URL ?? DATABASE_URL;
+  const queueMigration = queue ? await loadQueueMigration() : undefined;
   await withPool(address, '--url, POSTGRES_URL or DATABASE_URL', async (pool) => {
-    const versions = await migrateFrom(pool, quoted, schema).catch((error: unknown) => {
-      throw migrationError(error, ({ cause }) => cause !== undefined);
-    });
-    printMigration({ schema }, `the schema ${schema}`, versions, options);
+    const print = async (place: string, migrating: Promise<MigratedVersions>): Promise<void> => {
+      const versions = await migrating.catch((error: unknown) => {
+        throw migrationError(error, ({ cause }) => cause !== undefined);
+      });
+      printMigration({ schema: place }, `the schema ${place}`, versions, options);
+    };
+    await print(schema, migrateFrom(pool, quoted, schema));
+    if (queueMigration !== undefined) await print('bullmq', queueMigration.migrateQueueTables(pool));
   });
+}
+
+/** Only for `--queue`, because it loads BullMQ. */
+function loadQueueMigration(): Promise<typeof import('../../queues/bullmq/postgres/migrate.ts')> {
+  return loadPeer({ bullmq: () => import('../../queues/bullmq/postgres/migrate.ts') });
 }
 
 /** Migrates, and resolves with the versions of the tables before and after it. */

@@ -1,4 +1,9 @@
-import { type PgQueryable, runMigrations } from 'bullmq';
+import {
+  assertSchemaCompatibility,
+  type PgQueryable,
+  runMigrations,
+  SchemaMigrationRequiredError,
+} from 'bullmq';
 import { ConfigurationError, UnavailableError } from '../../../receiver/errors.ts';
 import { messageOf } from '../../../receiver/values/foreign-values.ts';
 import { checkPool, type PostgresClient, type PostgresPool } from '../../../stores/postgres/client.ts';
@@ -32,14 +37,33 @@ end $posthorn$`;
  */
 export async function migrateBullQueue(pool: PostgresPool): Promise<void> {
   checkPool('migrateBullQueue', pool);
+  await migrateQueueTables(pool);
+}
+
+/** Does the same, and resolves with the versions of the tables before and after it; 0 if there were none. */
+export async function migrateQueueTables(pool: PostgresPool): Promise<{
+  readonly previous: number;
+  readonly version: number;
+}> {
   try {
-    const endsAt = performance.now() + LIMIT_MS;
-    await withClient(pool, endsAt, (client) => runMigrations(migratingOf(client), QUEUE_SCHEMA));
+    return await withClient(pool, performance.now() + LIMIT_MS, async (client) => {
+      const previous = await readVersion(client);
+      return { previous, version: await runMigrations(migratingOf(client), QUEUE_SCHEMA) };
+    });
   } catch (cause) {
     const message = `the tables of the queue (schema "${QUEUE_SCHEMA}") could not be migrated: ${messageOf(cause)}`;
     const isAnswer = isRefusal(cause) || isRefusedConnection(cause) || isFinding(cause);
     if (isAnswer) throw new ConfigurationError(message, { cause });
     throw new UnavailableError('queue_unavailable', message, { cause });
+  }
+}
+
+async function readVersion(client: PostgresClient): Promise<number> {
+  try {
+    return await assertSchemaCompatibility(queryableOf(client), QUEUE_SCHEMA);
+  } catch (error) {
+    if (error instanceof SchemaMigrationRequiredError) return 0;
+    throw error;
   }
 }
 
