@@ -127,6 +127,6 @@ test('postgres sql has no --queue, and pg_dump of migrated tables is a script of
   expect(await versionIn('restored')).toBe(await versionIn('dumped'));
   const connection = fixture.connect({ database: 'restored', options: '-c search_path=bullmq' });
   const queue = createBullQueue({ backend: 'postgres', connection, scope: 'restored' });
-  onTestFinished(() => queue.close());
+  onTestFinished(async () => void (await queue.close()));
   await until('the queue is ready', () => queue.mustWait?.() === false);
 });
