@@ -55,7 +55,7 @@ export const storeFunctions: Readonly<Record<StoreName, string>> = {
 
 /**
  * The stores that the receiver advises to share, by the platforms that it can detect, the one made for the
- * platform first. Beside a queue, which is in Redis, it advises that server.
+ * platform first. Beside a queue it advises the servers that can have one.
  */
 export const advisedStores: {
   readonly [place in Exclude<Platform, 'several machines'> | 'queue']: readonly StoreName[];
@@ -63,7 +63,7 @@ export const advisedStores: {
   'one machine': ['sqlite', 'redis'],
   'AWS Lambda': ['dynamodb', 'redis'],
   'Cloudflare Workers': ['d1'],
-  queue: ['redis'],
+  queue: ['redis', 'postgres'],
 };
 
 /** In the order in which the program lists them. */

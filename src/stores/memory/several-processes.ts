@@ -19,8 +19,8 @@ function memoryStoreShared(stores: string): Warning {
 }
 
 /**
- * Also for a process that receives and works: its jobs outlive a restart, and the Redis of its queue could
- * hold the ids as well.
+ * Also for a process that receives and works: its jobs outlive a restart, and the server of its queue
+ * could hold the ids as well.
  */
 const QUEUE_WITH_MEMORY_STORE: Warning = `memory_store_shared: the jobs of a queue outlive this process or run in another one, and a memory store serves this process alone, so an event can be handled twice; share a store between receivers and workers, such as ${adviceFor('queue')}`;
 

@@ -91,7 +91,7 @@ test('a memory store beside a queue makes the first report of the receiver and o
   const warnedOfJobs = [
     [
       expect.stringMatching(
-        /^memory_store_shared: the jobs of a queue .*share a store .*createRedisStore of posthorn\/redis$/,
+        /^memory_store_shared: the jobs of a queue .*share a store .*createRedisStore of posthorn\/redis, or createPostgresStore of posthorn\/postgres$/,
       ),
     ],
     [],
