@@ -1,6 +1,7 @@
 import { settledWithin } from '../../receiver/timing/time-limit.ts';
 import { invalidOption, readScope } from '../../receiver/values/check-options.ts';
 import { messageOf, show } from '../../receiver/values/foreign-values.ts';
+import { isPool } from './postgres/pool.ts';
 
 /** The name of a queue, and the server that has it. */
 export interface BullConnectionOptions {
@@ -26,7 +27,7 @@ export interface BullConnectionOptions {
 /** The prefix of all keys. The braces put them into one slot of a Redis Cluster, as BullMQ requires. */
 export const KEY_PREFIX = '{posthorn}';
 
-/** Throws ConfigurationError for a wrong backend or scope, and for a Redis that is not an object. */
+/** Throws ConfigurationError for a wrong backend or scope, and for a Redis that cannot be one. */
 export function checkConnection(functionName: string, options: BullConnectionOptions): void {
   const { backend = 'redis', connection, scope } = options;
   if (backend !== 'redis' && backend !== 'postgres') {
@@ -36,6 +37,12 @@ export function checkConnection(functionName: string, options: BullConnectionOpt
     throw invalidOption(
       `connection of ${functionName}`,
       `must be options for Redis such as { host, port }, or a client of ioredis; got ${show(connection)}`,
+    );
+  }
+  if (backend === 'redis' && isPool(connection)) {
+    throw invalidOption(
+      `connection of ${functionName}`,
+      "is a pool of pg: give backend: 'postgres' with it, or options for Redis such as { host, port }",
     );
   }
   readScope(functionName, scope);

@@ -48,7 +48,8 @@ export function readQueuePool(functionName: string, connection: object): QueuePo
   );
 }
 
-function isPool(connection: object): connection is QueuePool {
+/** Returns true for a pool of `pg`. */
+export function isPool(connection: object): connection is QueuePool {
   return (
     typeof propertyOf(connection, 'connect') === 'function' &&
     typeof propertyOf(connection, 'totalCount') === 'number'
