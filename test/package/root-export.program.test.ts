@@ -111,6 +111,12 @@ test("import 'posthorn/logger' loads no logger", () => {
   ]);
 });
 
+test("import 'posthorn/bullmq' loads BullMQ, and no client of a server before there is one", () => {
+  const places = loadedBy('posthorn/bullmq').map(placeOf);
+  expect(places).toEqual(expect.arrayContaining(['dist/src/queues/bullmq', 'bullmq']));
+  expect(places.filter((place) => ['pg', 'ioredis', 'redis'].includes(place))).toEqual([]);
+});
+
 test('the reader of what is loaded sees packages of both kinds, and modules of Node.js', () => {
   const places = loadedBy('posthorn/sandbox').map(placeOf);
   expect(places).toEqual(

@@ -25,7 +25,8 @@ end $posthorn$`;
 /**
  * Creates the tables of queues in the schema `bullmq`, or brings them up to date, by the migrations of the
  * installed BullMQ. All queues of a database share them. What is up to date stays as it is, and several
- * processes at once wait for each other. The role of the pool must be allowed to create the schema, or own it.
+ * processes at once wait for each other. The role of the pool must be allowed to create the schema, or must
+ * own it.
  *
  * @throws ConfigurationError for a wrong argument, and if PostgreSQL refuses the migration or the connection.
  * @throws UnavailableError (`queue_unavailable`) if PostgreSQL cannot be reached.
