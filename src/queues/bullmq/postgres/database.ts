@@ -22,7 +22,7 @@ const REFUSAL_PAUSE_MS = 1_000;
 
 /** The statements that keep a lock, and that write the notes of a job while its lock is held. */
 const ABOUT_A_LOCK = /\b(extend_locks?|update_progress)\(/;
-/** Half the time of a lock. Later, another worker may have the job, and the times in the statement are old. */
+/** Half the time of a lock. Later, another worker may have the job, and the times in it are old. */
 const LOCK_LIMIT_MS = 15_000;
 
 /**
