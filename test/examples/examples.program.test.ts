@@ -17,7 +17,7 @@ describe('the programs of examples/', () => {
   // All take them from examples/environment.ts: test/examples/examples.storm.test.ts.
   for (const kind of ['BASIC', 'BEARER'] as const) examples.testPrintedCommand('express', kind);
   examples.testSigningKey('express');
-  for (const name of ['express', 'node-http', 'cluster', 'postgres', 'queue'])
+  for (const name of ['express', 'node-http', 'cluster', 'postgres', 'queue', 'queue-postgres'])
     examples.testReceiverModule(name);
 });
 
@@ -55,12 +55,12 @@ describe('examples/cluster', () => {
   });
 });
 
-describe('examples/queue', () => {
+describe.each(['queue', 'queue-postgres'])('examples/%s', (name) => {
   test('its receiver acknowledges, its worker handles, and both end on a signal', async () => {
-    await examples.run('queue', { SIGNING_KEY: 'key' }, async (receiver, command) => {
+    await examples.run(name, { SIGNING_KEY: 'key' }, async (receiver, command) => {
       expect(shell(command)).toMatchObject({ outcome: 'queued' });
       expect(shell(command)).toMatchObject({ outcome: 'duplicate' });
-      const worker = examples.start('queue/worker', { SIGNING_KEY: 'key' });
+      const worker = examples.start(`${name}/worker`, { SIGNING_KEY: 'key' });
       await worker.line(/ transfer\.succeeded evt_\S+ \{"id":"TR_sample"/);
       worker.kill('SIGTERM');
       expect(await worker.exit, worker.lines.join('\n')).toBe(0);
