@@ -30,7 +30,7 @@ beforeAll(() => migrateBullQueue(fixture.connect()));
 
 /** The rights that docs/queue.md lists, one statement each. */
 const grants: readonly string[] = readDocument('docs/queue.md')
-  .blocks.filter(({ language, code }) => language === 'sql' && code.includes(' schema bullmq to '))
+  .blocks.filter(({ code }) => code.includes(' schema bullmq to '))
   .flatMap(({ code }) => code.trim().split('\n'));
 
 /** A pool of a new role with these rights. */
