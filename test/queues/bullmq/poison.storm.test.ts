@@ -1,10 +1,12 @@
 import { createRedisDeadLetters } from 'posthorn/redis';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
+import { usePostgres } from '../../stores/postgres/fixture.ts';
 import { useRedis } from '../../stores/redis/fixture.ts';
 import { deliveryOf } from '../../support/delivery-of.ts';
 import { readAll } from '../../support/read-all.ts';
 import { until } from '../../support/until.ts';
+import { openPostgresProcesses } from './postgres-processes.ts';
 import { type Note, openProcesses, type Started } from './processes.ts';
 
 const CONCURRENCY = 12;
@@ -15,13 +17,36 @@ const GOOD = 'transfer.succeeded';
 /** Its handler kills the process, after 50 ms. */
 const POISON = 'transfer.failed';
 
-describe('a worker that dies with many jobs', () => {
-  const fixture = useRedis();
+const OPTIONS = { leaseMs: LEASE_MS, isGated: false };
+
+/** Starts a server before the tests; gives what opens a queue and dead letters on it. */
+const servers = [
+  {
+    server: 'Redis',
+    useServer: () => {
+      const fixture = useRedis();
+      return async () => {
+        const processes = await openProcesses(fixture, OPTIONS);
+        const { scope } = processes;
+        return { ...processes, deadLetters: createRedisDeadLetters(await fixture.connect(), { scope }) };
+      };
+    },
+  },
+  {
+    server: 'PostgreSQL',
+    useServer: () => {
+      const fixture = usePostgres();
+      return () => openPostgresProcesses(fixture, OPTIONS);
+    },
+  },
+];
+
+describe.each(servers)('a worker that dies with many jobs, on $server', ({ useServer }) => {
+  const openServer = useServer();
 
   /** A queue with jobs of these types, for one worker at a time. */
   async function open(types: readonly (typeof GOOD | typeof POISON)[]) {
-    const processes = await openProcesses(fixture, { leaseMs: LEASE_MS, isGated: false });
-    const { bull, notes, promote, receiver, scope, stallActive, start } = processes;
+    const { bull, deadLetters, notes, promote, receiver, stallActive, start } = await openServer();
     const accepting = receiver((fresh) => fresh.on('*', () => {}, { name: 'work', queue: true }));
     const events = types.map((type) => createEvent(type));
     for (const event of events) {
@@ -50,7 +75,6 @@ describe('a worker that dies with many jobs', () => {
       await stallActive();
       await until('the leases of its events have run out', () => performance.now() > diedAt + LEASE_MS);
     };
-    const deadLetters = createRedisDeadLetters(await fixture.connect(), { scope });
     return { deadLetters, diesBeforeEnd, idsOf, notes, stallDead, startWorker };
   }
 

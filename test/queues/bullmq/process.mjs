@@ -4,14 +4,18 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Redis } from 'ioredis';
 import { createReceiver } from 'posthorn';
 import { createBullQueue, createBullWorker } from 'posthorn/bullmq';
 import { toNode } from 'posthorn/node';
-import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
+import { openPostgres, openRedis } from './process-servers.mjs';
 
-const { ROLE, REDIS_PORT, SCOPE, LOG, KEY, GATES, IS_GATED, IS_KEYED } = process.env;
-const { DIES_AT, LEASE_MS, CONCURRENCY, WORK_MS } = process.env;
+const { ROLE, REDIS_PORT, POSTGRES_PORT, SCOPE, LOG, KEY, GATES, IS_GATED, IS_KEYED } = process.env;
+const { DIES_AT, LEASE_MS, CONCURRENCY, WORK_MS, CLOCK_AHEAD_MS } = process.env;
+
+if (CLOCK_AHEAD_MS !== undefined) {
+  const now = Date.now;
+  Date.now = () => now() + Number(CLOCK_AHEAD_MS);
+}
 
 function note(...words) {
   const line = [process.pid, ...words].join(' ');
@@ -52,12 +56,12 @@ function isHeld(id) {
   }
 }
 
-const connection = { host: '127.0.0.1', port: Number(REDIS_PORT) };
-const redis = new Redis({ ...connection, socketTimeout: 5_000 });
-redis.on('error', (error) => note('redis', error.message));
-await new Promise((resolve) => redis.once('ready', resolve));
-
-const queue = createBullQueue({ connection, scope: SCOPE });
+const onError = (error) => note('server', error.message);
+const { store, deadLetters, queueOptions, close } =
+  POSTGRES_PORT === undefined
+    ? await openRedis(Number(REDIS_PORT), SCOPE, onError)
+    : openPostgres(Number(POSTGRES_PORT), SCOPE, onError);
+const queue = createBullQueue(queueOptions);
 let added = 0;
 
 /** At the given job the process is killed between the queue's answer and the sender's. */
@@ -73,8 +77,8 @@ async function add(job) {
 
 const receiver = createReceiver({
   signingKey: KEY,
-  store: createRedisStore(redis, { scope: SCOPE }),
-  deadLetters: createRedisDeadLetters(redis, { scope: SCOPE }),
+  store,
+  deadLetters,
   queue: { ...queue, add },
   leaseMs: Number(LEASE_MS),
 })
@@ -99,12 +103,12 @@ if (ROLE === 'receiver') {
   server.listen(0, '127.0.0.1', () => note('listening', server.address().port));
 } else {
   const concurrency = Number(CONCURRENCY ?? 10);
-  const worker = createBullWorker(receiver, { connection, scope: SCOPE, concurrency });
+  const worker = createBullWorker(receiver, { ...queueOptions, concurrency });
   process.once('SIGTERM', async () => {
     await worker.close();
     await receiver.close();
     await queue.close();
-    redis.disconnect();
+    await close();
     note('closed');
   });
   note('working');

@@ -1,14 +1,34 @@
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
+import { usePostgres } from '../../stores/postgres/fixture.ts';
 import { send } from '../../stores/redis/deliveries.ts';
 import { useRedis } from '../../stores/redis/fixture.ts';
+import { openPostgresProcesses } from './postgres-processes.ts';
 import { openProcesses } from './processes.ts';
 
-describe('over several processes', () => {
-  const fixture = useRedis();
+/** Starts a server before the tests; gives what opens a queue on it. */
+const servers = [
+  {
+    server: 'Redis',
+    useServer: () => {
+      const fixture = useRedis();
+      return () => openProcesses(fixture);
+    },
+  },
+  {
+    server: 'PostgreSQL',
+    useServer: () => {
+      const fixture = usePostgres();
+      return () => openPostgresProcesses(fixture);
+    },
+  },
+];
+
+describe.each(servers)('over several processes, on $server', ({ useServer }) => {
+  const open = useServer();
 
   test('an event whose worker was killed in the middle is handled by another one', async () => {
-    const { bull, handledBy, openGate, promote, stallActive, start } = await openProcesses(fixture);
+    const { bull, handledBy, openGate, promote, stallActive, start } = await open();
     const [receiver, worker] = await Promise.all([start('receiver'), start('worker')]);
     const event = createEvent('transfer.succeeded');
     expect(await send(receiver.url, event)).toMatchObject({ status: 202 });
@@ -30,7 +50,7 @@ describe('over several processes', () => {
   });
 
   test('an event whose receiver was killed between the queue and the answer is handled once', async () => {
-    const { bull, handledBy, openGate, start } = await openProcesses(fixture);
+    const { bull, handledBy, openGate, start } = await open();
     const [dying, receiver] = await Promise.all([start('receiver', { diesAt: 1 }), start('receiver')]);
     const event = createEvent('transfer.succeeded');
     await expect(send(dying.url, event)).rejects.toThrow();
@@ -48,7 +68,7 @@ describe('over several processes', () => {
   });
 
   test('a worker that was frozen past its lock, and woken, leaves its event to the one that has it', async () => {
-    const { bull, handledBy, openGate, promote, stallActive, start } = await openProcesses(fixture);
+    const { bull, handledBy, openGate, promote, stallActive, start } = await open();
     const [receiver, frozen] = await Promise.all([start('receiver'), start('worker')]);
     const event = createEvent('transfer.succeeded');
     expect(await send(receiver.url, event)).toMatchObject({ status: 202 });
@@ -84,7 +104,7 @@ describe('over several processes', () => {
   });
 
   test('a worker drains on SIGTERM', async () => {
-    const { bull, handledBy, openGate, start } = await openProcesses(fixture);
+    const { bull, handledBy, openGate, start } = await open();
     const [receiver, worker] = await Promise.all([start('receiver'), start('worker')]);
     const event = createEvent('transfer.succeeded');
     await send(receiver.url, event);

@@ -28,13 +28,20 @@ export interface Note {
 export type Role = 'receiver' | 'worker' | 'stranger';
 
 export interface ProcessOptions {
-  readonly redis?: Pick<RedisServer, 'port'>;
   readonly leaseMs?: number;
   /** Whether handlers wait for `openGate`; else they take a moment, or as long as their process is held. */
   readonly isGated?: boolean;
   /** True if the handlers handle one event of a resource at a time. */
   readonly isKeyed?: boolean;
 }
+
+/** The options of processes on Redis. */
+interface RedisProcessOptions extends ProcessOptions {
+  readonly redis?: Pick<RedisServer, 'port'>;
+}
+
+/** The server of the processes, as their environment names it. */
+type ServerPort = { readonly REDIS_PORT: string } | { readonly POSTGRES_PORT: string };
 
 export interface StartOptions {
   /** A receiver is killed by itself, between the queue's answer to this job of it and the sender's. */
@@ -43,25 +50,38 @@ export interface StartOptions {
   readonly concurrency?: number;
   /** How long each handler takes. */
   readonly workMs?: number;
+  /** How far its clock is ahead. */
+  readonly clockAheadMs?: number;
 }
 
-/** Receivers and workers in processes of their own, on one queue. */
+/** Receivers and workers in processes of their own, on one queue in Redis. */
 export async function openProcesses(
   fixture: Fixture,
-  { redis = fixture.redis, leaseMs = 1_000, isGated = true, isKeyed = false }: ProcessOptions = {},
+  { redis = fixture.redis, ...options }: RedisProcessOptions = {},
 ) {
   const opened = await openQueue(fixture, redis);
+  const processes = launchProcesses({ REDIS_PORT: String(redis.port) }, opened.scope, options);
+  return { ...opened, ...processes };
+}
+
+/** What starts processes on one queue, and reads what they note. */
+export function launchProcesses(
+  server: ServerPort,
+  scope: string,
+  { leaseMs = 1_000, isGated = true, isKeyed = false }: ProcessOptions,
+) {
   const directory = temporaryDirectory();
   const log = join(directory, 'log');
   writeFileSync(log, '');
-  const start = async (role: Role, { diesAt, concurrency, workMs }: StartOptions = {}): Promise<Started> => {
+  const start = async (role: Role, options: StartOptions = {}): Promise<Started> => {
+    const { diesAt, concurrency, workMs, clockAheadMs } = options;
     const program = startProgram(
       join(packageRoot, 'test', 'queues', 'bullmq', 'process.mjs'),
       {
         PATH: process.env.PATH,
         ROLE: role,
-        REDIS_PORT: String(redis.port),
-        SCOPE: opened.scope,
+        ...server,
+        SCOPE: scope,
         LOG: log,
         KEY,
         GATES: directory,
@@ -71,6 +91,7 @@ export async function openProcesses(
         ...(diesAt !== undefined && { DIES_AT: String(diesAt) }),
         ...(concurrency !== undefined && { CONCURRENCY: String(concurrency) }),
         ...(workMs !== undefined && { WORK_MS: String(workMs) }),
+        ...(clockAheadMs !== undefined && { CLOCK_AHEAD_MS: String(clockAheadMs) }),
       },
       packageRoot,
     );
@@ -99,5 +120,5 @@ export async function openProcesses(
     renameSync(join(directory, 'held'), heldPath(held));
   };
   const release = (held: Started): void => rmSync(heldPath(held));
-  return { ...opened, handledBy, hold, notes, openGate, release, start };
+  return { handledBy, hold, notes, openGate, release, start };
 }
