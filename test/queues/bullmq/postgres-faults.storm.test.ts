@@ -1,0 +1,202 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createEvent } from 'posthorn/testing';
+import { describe, expect, test } from 'vitest';
+import { usePostgres } from '../../stores/postgres/fixture.ts';
+import type { StopMode } from '../../stores/postgres/server-process.ts';
+import type { PostgresServer } from '../../stores/postgres/servers.ts';
+import { send } from '../../stores/redis/deliveries.ts';
+import { randomPause } from '../../support/random-pause.ts';
+import { until } from '../../support/until.ts';
+import { runPostgresClock } from './postgres-clock.ts';
+import { openPostgresProcesses } from './postgres-processes.ts';
+import type { Note, Started } from './processes.ts';
+
+const EVENTS = 2_000;
+const SENDERS = 12;
+const PAUSE_MS = 100;
+/** Longer than a lock, by the clock of the test, and than a lease. */
+const FREEZE_MS = 3_500;
+
+interface Site extends Awaited<ReturnType<typeof openPostgresProcesses>> {
+  readonly postgres: PostgresServer;
+  readonly receivers: Started[];
+  readonly workers: Started[];
+  /** What each process had in hand at a fault of its own, or of the server. */
+  readonly cutOff: Map<string, Set<string>>;
+  readonly counts: { events: number; acknowledged: number; refused: number; cut: number };
+}
+
+type Fault = (site: Site) => Promise<void>;
+
+const FAULTS: readonly Fault[] = [
+  killWorker,
+  killWorker,
+  killReceiver,
+  freezeWorker,
+  terminateBackends,
+  terminateBackends,
+  (site) => restart(site, 'fast'),
+  (site) => restart(site, 'immediate'),
+  (site) => restart(site, 'kill'),
+];
+
+describe('receivers and workers on one PostgreSQL, in a storm', () => {
+  const fixture = usePostgres();
+
+  test('lose none of 2,000 events, and handle again only what was in hand at a fault', async () => {
+    const postgres = await fixture.servers.single({ max_connections: '200' });
+    const processes = await openPostgresProcesses(fixture, { postgres, leaseMs: 3_000, isGated: false });
+    const { bull, deadLetters, notes, receiver, start } = processes;
+    const startAll = (role: 'receiver' | 'worker'): Promise<Started[]> =>
+      Promise.all([start(role), start(role)]);
+    const [receivers, workers] = await Promise.all([startAll('receiver'), startAll('worker')]);
+    runPostgresClock(processes);
+    const counts = { events: 0, acknowledged: 0, refused: 0, cut: 0 };
+    const site: Site = { ...processes, postgres, receivers, workers, cutOff: new Map(), counts };
+
+    const stormed = storm(site);
+    const senders = Array.from({ length: SENDERS }, async () => {
+      while (counts.events < EVENTS) {
+        await deliverOne(site);
+        await randomPause(PAUSE_MS);
+      }
+    });
+    await Promise.all([stormed, ...senders]);
+    await until(
+      'the queue is empty',
+      async () => (await bull.getJobCountByTypes('waiting', 'active', 'delayed', 'failed')) === 0,
+    );
+
+    // An event that was in hand of two workers that died alone with it waits as a dead letter.
+    const replayed: string[] = [];
+    const replaying = receiver((fresh) => fresh.on('*', ({ id }) => replayed.push(id), { name: 'work' }));
+    for await (const letter of deadLetters.list()) {
+      expect(letter.reason).toBe('run_abandoned');
+      expect(await replaying.replay(letter)).toMatchObject({ status: 200 });
+    }
+
+    const all = notes();
+    const handled = all.filter(({ what }) => what === 'handled');
+    const ids = [...new Set(handled.map(({ id }) => id))];
+    const timesOf = (id: string): Note[] => handled.filter((note) => note.id === id);
+    const repeated = ids.filter((id) => timesOf(id).length > 1 || replayed.includes(id));
+    const counted = all.filter(({ what, rest }) => what === 'begun' && rest !== '1');
+    const summary = { ...counts, replayed: replayed.length, handledTwice: repeated.length };
+    process.stdout.write(`queue storm on PostgreSQL: ${JSON.stringify(summary)}\n`);
+    expect(new Set([...ids, ...replayed]).size).toBe(counts.events);
+    const unexplained = repeated.flatMap((id) => {
+      const earlier = replayed.includes(id) ? timesOf(id) : timesOf(id).slice(0, -1);
+      return earlier.filter(({ pid }) => !site.cutOff.get(pid)?.has(id));
+    });
+    expect(unexplained).toEqual([]);
+    // No handler has failed.
+    expect(counted).toEqual([]);
+  });
+});
+
+/** Each fault at least twice, in any order, until the senders have sent their events. */
+async function storm(site: Site): Promise<void> {
+  for (let rounds = 0; rounds < 2 || site.counts.events < EVENTS; rounds += 1) {
+    for (const fault of FAULTS.toSorted(() => Math.random() - 0.5)) {
+      await fault(site);
+      await randomPause(500);
+    }
+  }
+}
+
+/** Delivers an event, often twice at once, until one delivery is acknowledged. */
+async function deliverOne({ counts, receivers }: Site): Promise<void> {
+  const event = createEvent('transfer.created');
+  counts.events += 1;
+  const deliver = async (): Promise<boolean> => {
+    const answer = await send(pick(receivers).url, event).catch(() => undefined);
+    const isAcknowledged = answer?.status === 202 || answer?.status === 200;
+    if (answer === undefined) counts.cut += 1;
+    else if (isAcknowledged) counts.acknowledged += 1;
+    else counts.refused += 1;
+    return isAcknowledged;
+  };
+  await until('the event is acknowledged', async () => {
+    const deliveries = Math.random() < 0.2 ? [deliver(), deliver()] : [deliver()];
+    return (await Promise.all(deliveries)).includes(true);
+  });
+}
+
+async function killWorker(site: Site): Promise<void> {
+  const victim = pick(site.workers);
+  await until('it runs something', () => inHand(site.notes(), victim.pid).length > 0, 10_000).catch(() => {});
+  victim.kill('SIGKILL');
+  await victim.exit;
+  noteCutOff(site, [victim]);
+  site.workers[site.workers.indexOf(victim)] = await site.start('worker');
+}
+
+/** A receiver dies between the answers of the queue and of the delivery, or at any moment. */
+async function killReceiver(site: Site): Promise<void> {
+  const victim = pick(site.receivers);
+  const dying = await site.start('receiver', { diesAt: 1 + Math.floor(Math.random() * 20) });
+  site.receivers[site.receivers.indexOf(victim)] = dying;
+  victim.kill('SIGKILL');
+  let isDead = false;
+  void dying.exit.then(() => (isDead = true));
+  await until('it has died, or all are sent', () => isDead || site.counts.events >= EVENTS);
+  dying.kill('SIGKILL');
+  await Promise.all([victim.exit, dying.exit]);
+  site.receivers[site.receivers.indexOf(dying)] = await site.start('receiver');
+}
+
+async function freezeWorker(site: Site): Promise<void> {
+  const frozen = pick(site.workers);
+  frozen.kill('SIGSTOP');
+  noteCutOff(site, [frozen]);
+  await sleep(FREEZE_MS);
+  frozen.kill('SIGCONT');
+}
+
+async function terminateBackends(site: Site): Promise<void> {
+  noteCutOff(site, site.workers);
+  site.postgres.sql(
+    "select pg_terminate_backend(pid) from pg_stat_activity where backend_type = 'client backend' " +
+      'and pid <> pg_backend_pid() and random() < 0.5',
+  );
+  noteCutOff(site, site.workers);
+}
+
+/** A lease can end before the server is back, and then another worker may be quicker than the record. */
+async function restart(site: Site, mode: StopMode): Promise<void> {
+  const { refused, cut } = site.counts;
+  noteCutOff(site, site.workers);
+  await site.postgres.stop(mode);
+  noteCutOff(site, site.workers);
+  const isFelt = (): boolean =>
+    site.counts.refused + site.counts.cut > refused + cut || site.counts.events >= EVENTS;
+  await until('a delivery is refused, or all are sent', isFelt);
+  await site.postgres.restart();
+  noteCutOff(site, site.workers);
+}
+
+function pick(processes: readonly Started[]): Started {
+  const picked = processes[Math.floor(Math.random() * processes.length)];
+  if (picked === undefined) throw new Error('no process');
+  return picked;
+}
+
+function noteCutOff({ cutOff, notes }: Site, processes: readonly Started[]): void {
+  const all = notes();
+  for (const { pid } of processes) {
+    const ids = cutOff.get(pid) ?? new Set<string>();
+    for (const id of inHand(all, pid)) ids.add(id);
+    cutOff.set(pid, ids);
+  }
+}
+
+/** The events whose handlers a process has begun, and has not reported as processed. */
+function inHand(notes: readonly Note[], pid: string): string[] {
+  const open = new Set<string>();
+  for (const note of notes) {
+    if (note.pid !== pid) continue;
+    if (note.what === 'begun') open.add(note.id);
+    if (note.what === 'reported' && /^(processed|duplicate)/.test(note.rest)) open.delete(note.id);
+  }
+  return [...open];
+}
