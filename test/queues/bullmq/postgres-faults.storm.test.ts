@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { usePostgres } from '../../stores/postgres/fixture.ts';
@@ -149,7 +148,8 @@ async function freezeWorker(site: Site): Promise<void> {
   const frozen = pick(site.workers);
   frozen.kill('SIGSTOP');
   noteCutOff(site, [frozen]);
-  await sleep(FREEZE_MS);
+  const frozenAt = performance.now();
+  await until('it has been frozen for so long', () => performance.now() > frozenAt + FREEZE_MS);
   frozen.kill('SIGCONT');
 }
 

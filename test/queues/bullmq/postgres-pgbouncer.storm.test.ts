@@ -12,7 +12,7 @@ import { Seen } from '../../support/seen.ts';
 import { KEY } from '../../support/served.ts';
 
 const BURST = 300;
-const SINGLE = 3;
+const SINGLE = 4;
 /** A worker looks for jobs once in ten seconds at least; the rest is for a busy machine. */
 const WAIT_LIMIT_MS = 15_000;
 
@@ -29,25 +29,35 @@ describe('a queue behind PgBouncer in transaction mode', () => {
     return () => bouncer.stop();
   });
 
-  /** A receiver, and two workers of it. */
+  /** A receiver, and what starts two workers of it. */
   function open(scope: string, handle: Parameters<Receiver['on']>[1]) {
     const options = { backend: 'postgres', connection: pool, scope } as const;
     const queue = createBullQueue(options);
     const store = createPostgresStore(pool, { scope, ...ampleTime });
     const receiver = createReceiver({ signingKey: KEY, queue, store, ...ampleDeadlines }).observe(() => {});
     receiver.on('*', handle, { name: 'work', queue: true });
-    const workers = [createBullWorker(receiver, options), createBullWorker(receiver, options)];
     onTestFinished(async () => {
-      await Promise.all(workers.map((worker) => worker.close({ graceMs: 0 })));
       await receiver.close({ graceMs: 0 });
       await queue.close();
     });
-    return receiver;
+    const startWorkers = (): void => {
+      for (let started = 0; started < 2; started += 1) {
+        const worker = createBullWorker(receiver, options);
+        onTestFinished(async () => void (await worker.close({ graceMs: 0 })));
+      }
+    };
+    return { receiver, startWorkers };
   }
 
   test('hands out each job in time, though no notification passes', async () => {
     const handled = new Seen<string>();
-    const receiver = open('single', ({ id }) => handled.add(id));
+    const { receiver, startWorkers } = open('single', ({ id }) => handled.add(id));
+    // A worker that relied on notifications would not look before a delayed job is due.
+    await receiver.receive(deliveryOf(createEvent('transfer.succeeded')));
+    await fixture.sql(
+      "update bullmq.job set state = 'delayed', process_at_ms = added_at_ms + 3600000 where queue = 'single'",
+    );
+    startWorkers();
     const waits: number[] = [];
     for (let sent = 1; sent <= SINGLE; sent += 1) {
       const event = createEvent('transfer.succeeded');
@@ -62,7 +72,8 @@ describe('a queue behind PgBouncer in transaction mode', () => {
 
   test('hands out each job of a burst once', async () => {
     const handled = new Seen<string>();
-    const receiver = open('burst', ({ id }) => handled.add(id));
+    const { receiver, startWorkers } = open('burst', ({ id }) => handled.add(id));
+    startWorkers();
     const events = Array.from({ length: BURST }, () => createEvent('transfer.succeeded'));
     const answers = await Promise.all(events.map((event) => receiver.receive(deliveryOf(event))));
     expect(answers.filter(({ status }) => status !== 202)).toEqual([]);
