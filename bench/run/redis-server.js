@@ -8,14 +8,15 @@ import { Redis } from 'ioredis';
 import { pinned } from './pinning.js';
 
 /**
- * Starts a Redis of our own on a free port, that keeps nothing on disk.
+ * Starts a Redis of our own on a free port. It keeps nothing on disk unless its settings say so.
  *
+ * @param {readonly string[]} [own] settings such as `--appendonly`, `yes`
  * @returns {Promise<{ port: number, empty: () => Promise<void>, stop: () => Promise<void> }>}
  */
-export async function startRedis() {
+export async function startRedis(own = []) {
   const port = await freePort();
   const directory = mkdtempSync(join(tmpdir(), 'posthorn-bench-'));
-  const settings = ['--port', String(port), '--bind', '127.0.0.1', '--dir', directory, '--save', ''];
+  const settings = ['--port', String(port), '--bind', '127.0.0.1', '--dir', directory, '--save', '', ...own];
   const [program, ...rest] = pinned('store', ['redis-server', ...settings]);
   const server = spawn(program, rest, { stdio: 'ignore' });
   const kill = () => server.kill('SIGKILL');
