@@ -18,12 +18,14 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '9' },
     events: { type: 'string', default: '300' },
     fsync: { type: 'string', default: 'on' },
+    // The events that go through PgBouncer, which each take seconds.
+    pgbouncer: { type: 'string', default: '0' },
   },
 });
 const parts = values.only.split(',');
 const unknown = parts.find((part) => !PARTS.includes(part));
 if (unknown !== undefined) throw new Error(`there is no part "${unknown}": ${PARTS.join(', ')}`);
-const [rounds = 0, events = 0] = [values.rounds, values.events].map(Number);
+const [rounds = 0, events = 0, bounced = 0] = [values.rounds, values.events, values.pgbouncer].map(Number);
 
 console.log(`fsync of PostgreSQL ${values.fsync}, Redis with an AOF synced each second; ${pinningNote}`);
 // They are idle while the others are measured, so that they need no time of their own.
@@ -32,7 +34,7 @@ const servers = await startServers(values.fsync);
 try {
   if (parts.includes('adding')) print(await measureAdding(servers, rounds));
   if (parts.includes('handling')) print(await measureHandling(servers, rounds));
-  if (parts.includes('latency')) print(await measureLatency(servers, events));
+  if (parts.includes('latency')) print(await measureLatency(servers, events, bounced));
   if (parts.includes('bytes')) print(await measureBytes(servers));
   if (idlers !== undefined) print(await idlers.count());
 } finally {

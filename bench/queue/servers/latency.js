@@ -4,6 +4,7 @@ import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bearerToken, signingKey } from '../../contenders/credentials.js';
 import { Child } from '../../run/child.js';
+import { startPgBouncer } from '../../run/pgbouncer-server.js';
 import { nextBody } from './jobs.js';
 import { BACKENDS, programOf, TITLES } from './start-servers.js';
 
@@ -30,20 +31,35 @@ const agent = new Agent({ keepAlive: true });
  *
  * @param {import('./start-servers.js').Servers} servers
  * @param {number} events
+ * @param {number} bouncedEvents through PgBouncer
  * @returns {Promise<import('./start-servers.js').Table>}
  */
-export async function measureLatency(servers, events) {
-  const pairs = BACKENDS.map((backend) =>
-    startPair(TITLES[backend], { ...servers.environment, BACKEND: backend }),
+export async function measureLatency(servers, events, bouncedEvents) {
+  const rows = await measurePairs(
+    BACKENDS.map((backend) => startPair(TITLES[backend], { ...servers.environment, BACKEND: backend })),
+    events,
   );
+  if (bouncedEvents > 0) rows.push(...(await measureThroughPgBouncer(servers, bouncedEvents)));
+  return {
+    title: `Latency: ${events} events one at a time, an idle worker; milliseconds`,
+    head: ['server', 'answer, p50', 'p99', 'from the 202 to the handler, p50', 'p99', 'most'],
+    rows,
+  };
+}
+
+/**
+ * @param {import('./start-servers.js').Servers} servers
+ * @param {number} events
+ */
+async function measureThroughPgBouncer({ pool, postgres, environment }, events) {
+  await pool.query('create role bounced superuser login');
+  await pool.query('alter role bounced set search_path = bullmq');
+  const bouncer = await startPgBouncer(postgres.url, 'bounced');
   try {
-    return {
-      title: `Latency: ${events} events one at a time, an idle worker; milliseconds`,
-      head: ['server', 'answer, p50', 'p99', 'from the 202 to the handler, p50', 'p99', 'most'],
-      rows: await measurePairs(pairs, events),
-    };
+    const own = { ...environment, BACKEND: 'postgres', POSTGRES_URL: bouncer.url, PGBOUNCER: 'yes' };
+    return await measurePairs([startPair(`PostgreSQL through PgBouncer, ${events} events`, own)], events);
   } finally {
-    await Promise.all(pairs.flatMap(({ receiver, worker }) => [receiver.stop(), worker.stop()]));
+    await bouncer.stop();
   }
 }
 
@@ -61,10 +77,24 @@ function startPair(title, environment) {
 }
 
 /**
+ * Measures the pairs by turns, and stops them.
+ *
  * @param {readonly Pair[]} pairs
  * @param {number} events
  */
 async function measurePairs(pairs, events) {
+  try {
+    return await takeTurns(pairs, events);
+  } finally {
+    await Promise.all(pairs.flatMap(({ receiver, worker }) => [receiver.stop(), worker.stop()]));
+  }
+}
+
+/**
+ * @param {readonly Pair[]} pairs
+ * @param {number} events
+ */
+async function takeTurns(pairs, events) {
   const ready = await Promise.all(
     pairs.map(async ({ title, receiver, worker }) => {
       const { port } = await receiver.message();
