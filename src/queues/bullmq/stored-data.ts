@@ -5,8 +5,8 @@ import { propertyOf } from '../../receiver/values/foreign-values.ts';
 const REFUSED = /\\u(0000|d[89a-f][0-9a-f]{2})/i;
 
 /**
- * A job in the form of JSON that PostgreSQL accepts: it has no NUL and no halves of characters. Its body is in
- * base64, which has neither, so the longest part is left out of the search.
+ * A job in the form of JSON that PostgreSQL accepts: it has no NUL and no halves of characters. Its body is
+ * in base64, which has neither, so the longest part is left out of the search.
  */
 export function toAcceptedJson(job: QueuedJob): unknown {
   const stored = job.toJSON();
