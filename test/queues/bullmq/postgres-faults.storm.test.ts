@@ -83,9 +83,10 @@ describe('receivers and workers on one PostgreSQL, in a storm', () => {
     const summary = { ...counts, replayed: replayed.length, handledTwice: repeated.length };
     process.stdout.write(`queue storm on PostgreSQL: ${JSON.stringify(summary)}\n`);
     expect(new Set([...ids, ...replayed]).size).toBe(counts.events);
-    const unexplained = repeated.flatMap((id) => {
-      const earlier = replayed.includes(id) ? timesOf(id) : timesOf(id).slice(0, -1);
-      return earlier.filter(({ pid }) => !site.cutOff.get(pid)?.has(id));
+    // One run of each was not cut off, at most. A frozen process may end its run after the other one.
+    const unexplained = repeated.filter((id) => {
+      const whole = timesOf(id).filter(({ pid }) => !site.cutOff.get(pid)?.has(id));
+      return whole.length > (replayed.includes(id) ? 0 : 1);
     });
     expect(unexplained).toEqual([]);
     // No handler has failed.
