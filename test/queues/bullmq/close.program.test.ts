@@ -2,7 +2,8 @@ import { Queue as BullQueue, Worker } from 'bullmq';
 import { createBullQueue, createBullWorker } from 'posthorn/bullmq';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { useRedis } from '../../stores/redis/fixture.ts';
-import { openQueue } from './queue-fixture.ts';
+import { usePostgresQueueServer } from './postgres-queue-server.ts';
+import { openQueue, openQueueAt } from './queue-fixture.ts';
 
 describe('where BullMQ fails to close', () => {
   const fixture = useRedis();
@@ -44,5 +45,28 @@ describe('where BullMQ fails to close', () => {
     });
     expect(await worker.close()).toEqual({ abandoned: [] });
     await expect.poll(count).toBe(before);
+  });
+});
+
+describe('where BullMQ fails to close, in PostgreSQL', () => {
+  const server = usePostgresQueueServer();
+  afterEach(() => void vi.restoreAllMocks());
+
+  test('close() of a worker gives its clients back in time', async () => {
+    const pool = server.options.connection;
+    const count = (): number => pool.totalCount - pool.idleCount;
+    const { receiver, scope } = await openQueueAt(server);
+    const running = receiver((fresh) => fresh.on('*', () => {}, { name: 'book', queue: true }));
+    const worker = createBullWorker(running, { ...server.options, scope });
+    // It keeps the one that hears of new jobs.
+    await expect.poll(count).toBe(1);
+    vi.spyOn(BullQueue.prototype, 'close').mockRejectedValue(new Error('it cannot be closed'));
+    const { close } = Worker.prototype;
+    vi.spyOn(Worker.prototype, 'close').mockImplementation(async function (this: Worker) {
+      await close.call(this);
+      throw new Error('it cannot be closed');
+    });
+    expect(await worker.close()).toEqual({ abandoned: [] });
+    await expect.poll(count).toBe(0);
   });
 });

@@ -10,15 +10,19 @@ import type { QueueServer } from './queue-server.ts';
 /** By which the clients of a pool find the tables of queues. */
 export const QUEUE_PATH = '-c search_path=bullmq';
 
+interface PostgresQueueServer extends QueueServer {
+  readonly options: { readonly backend: 'postgres'; readonly connection: Pool };
+}
+
 /** Makes a database for the queues of a suite. */
-export function usePostgresQueueServer(): QueueServer {
+export function usePostgresQueueServer(): PostgresQueueServer {
   const database = useDatabase();
   beforeAll(() => migrateBullQueue(database.connect()));
   return postgresQueueServer(database);
 }
 
 /** Queues in a database that has their tables. */
-export function postgresQueueServer(database: DatabaseFixture): QueueServer & { readonly pool: Pool } {
+export function postgresQueueServer(database: DatabaseFixture): PostgresQueueServer {
   // Each worker keeps a client.
   const pool = database.connect({ options: QUEUE_PATH, max: 20 });
   // What BullMQ opens by itself listens as long as the pool lasts.
@@ -28,7 +32,6 @@ export function postgresQueueServer(database: DatabaseFixture): QueueServer & { 
     await pool.query(text, values);
   };
   return {
-    pool,
     options: { backend: 'postgres', connection: pool },
     openStore: async (scope) => createPostgresStore(ownPool, { scope, ...ampleTime }),
     openDeadLetters: async (scope) => createPostgresDeadLetters(ownPool, { scope }),
