@@ -16,9 +16,10 @@ const connection = {
 const pool = new Pool(connection);
 pool.on('error', (error) => console.error(`postgres: ${error.message}`));
 // For the queue alone: the tables of the application are not in the schema of the queue.
-const queuePool = new Pool({ ...connection, options: '-c search_path=bullmq' });
+const queuePool = new Pool({ ...connection, options: '-c search_path=bullmq -c statement_timeout=9s' });
+queuePool.on('error', (error) => console.error(`postgres of the queue: ${error.message}`));
 await migratePostgres(pool);
-await migrateBullQueue(pool);
+await migrateBullQueue(pool); // which may take longer than a statement of the queue
 
 const scope = 'example-development';
 

@@ -69,7 +69,7 @@ export function connectionLog(subject: string): (error: unknown) => void {
 }
 
 /** A queue or a worker of BullMQ. */
-interface Closable {
+export interface Closable {
   close(): Promise<void>;
   disconnect(): Promise<void>;
 }
@@ -77,13 +77,17 @@ interface Closable {
 /** The time limit for closing connections. While the server is away, BullMQ would wait forever. */
 const CLOSE_LIMIT_MS = 2_000;
 
-/** Closes the connections of a queue or a worker, or cuts them off if that fails or takes too long. */
-export async function closeInTime(bull: Closable): Promise<void> {
+/** Cuts off the connections to Redis. */
+export function disconnect(bull: Closable): void {
+  // Not awaited: a client of ioredis that was about to reconnect never reports its end.
+  bull.disconnect().catch(() => {});
+}
+
+/** Closes the connections of a queue or a worker, or calls `cutOff` if that fails or takes too long. */
+export async function closeInTime(bull: Closable, cutOff: (bull: Closable) => void): Promise<void> {
   const closed = bull.close().then(
     () => true,
     () => false,
   );
-  if ((await settledWithin(closed, CLOSE_LIMIT_MS)) === true) return;
-  // Not awaited: a client of ioredis that was about to reconnect never reports its end.
-  bull.disconnect().catch(() => {});
+  if ((await settledWithin(closed, CLOSE_LIMIT_MS)) !== true) cutOff(bull);
 }

@@ -10,7 +10,8 @@ export const JOB_OPTIONS: JobsOptions = {
   // A kept job would block its event, because BullMQ ignores a job whose id it has. The store remembers which
   // events were handled, and the payload is gone.
   removeOnComplete: true,
-  // A job that fails for good becomes a letter. Until then, or without dead letters, it is the only copy.
+  // A job that fails for good becomes a dead letter. Until then, or without dead letters, it is the only
+  // copy.
   removeOnFail: false,
   stackTraceLimit: 3,
 };

@@ -1,4 +1,5 @@
 import type { Job, Processor, WorkerOptions } from 'bullmq';
+import type { Closable } from './connection.ts';
 
 /** The queue of BullMQ, for jobs that have failed. */
 export interface FailedJobs {
@@ -26,6 +27,8 @@ export interface EngineWorker {
 export interface QueueServer {
   readonly openFailedJobs: () => FailedJobs;
   readonly openWorker: (run: Processor, options: Omit<WorkerOptions, 'connection'>) => EngineWorker;
+  /** Ends what waits for the server, if a queue or a worker does not close in time. */
+  readonly cutOff: (bull: Closable) => void;
   /** Ends all that waits for a server that is away. */
   readonly close: () => void;
 }

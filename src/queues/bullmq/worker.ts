@@ -35,7 +35,8 @@ export interface BullWorker {
   /**
    * Takes no further jobs and waits for the running ones, for `graceMs` (25,000 by default) at most. Then it
    * aborts them and puts them back, which does not count as an attempt; `abandoned` has the ids of those
-   * jobs. The connections have two more seconds to close: while Redis is away they are cut off.
+   * jobs. The connections have two more seconds to close: while the server is away they are cut
+   * off.
    */
   close(options?: { readonly graceMs?: number }): Promise<{ readonly abandoned: string[] }>;
 }
@@ -46,8 +47,8 @@ export interface BullWorker {
  */
 const LOCK_MS = 30_000;
 /**
- * The number of times that a worker may die while a job runs alone in it, before the job becomes a letter.
- * Deploys kill workers too.
+ * The number of times that a worker may die while a job runs alone in it, before the job becomes a dead
+ * letter. Deploys kill workers too.
  */
 const MOST_ALONE_DEATHS = 2;
 /**
@@ -237,7 +238,8 @@ class JobWorker implements BullWorker {
       abandoned = [...new Set([...this.#running].map(({ id }) => id ?? ''))];
       this.#closing.abort(new Error('the worker is closing'));
     }
-    await Promise.all([closeInTime(this.#bull), closeInTime(this.#failedJobs)]);
+    const { cutOff } = this.#server;
+    await Promise.all([closeInTime(this.#bull, cutOff), closeInTime(this.#failedJobs, cutOff)]);
     this.#server.close();
     return { abandoned };
   }

@@ -5,6 +5,7 @@ import { createEvent } from 'posthorn/testing';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { usePostgres } from '../../stores/postgres/fixture.ts';
 import type { PostgresServer } from '../../stores/postgres/servers.ts';
+import { send } from '../../stores/redis/deliveries.ts';
 import { deliveryOf } from '../../support/delivery-of.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { ampleDeadlines } from '../../support/limits.ts';
@@ -16,7 +17,7 @@ import { book } from './queue-fixture.ts';
 import { watchUncaught } from './watch-uncaught.ts';
 
 const OUTAGE_MS = 20_000;
-/** How long a job waits for PostgreSQL, as a delivery may. */
+/** The time for which a job waits for PostgreSQL, as a delivery may. */
 const ADD_LIMIT_MS = 5_000;
 const CLOSE_LIMIT_MS = 5_000;
 const DEFAULT_GRACE_MS = 25_000;
@@ -147,6 +148,20 @@ describe('while PostgreSQL is away', () => {
     const worker = await start('worker');
     await postgres.stop('kill');
     await worker.line(/posthorn: the worker of /);
+    worker.kill('SIGTERM');
+    await worker.line(/ closed$/);
+    expect(await worker.exit).toBe(0);
+  });
+
+  test('a worker in a process of its own whose job has ended ends by itself, too', async () => {
+    const postgres = await startServer();
+    const { openGate, start } = await openPostgresProcesses(fixture, { postgres });
+    const [receiver, worker] = await Promise.all([start('receiver'), start('worker')]);
+    expect(await send(receiver.url, createEvent('transfer.succeeded'))).toMatchObject({ status: 202 });
+    await worker.line(/ begun /);
+    await postgres.stop('kill');
+    openGate(worker);
+    await worker.line(/ handled /);
     worker.kill('SIGTERM');
     await worker.line(/ closed$/);
     expect(await worker.exit).toBe(0);

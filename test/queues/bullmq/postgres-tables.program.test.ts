@@ -55,19 +55,32 @@ describe('a queue in PostgreSQL that does not find its tables', () => {
       mend: (pool: Pool) => migrateBullQueue(pool),
     },
     {
+      why: 'because they are of an older BullMQ',
+      options: { options: QUEUE_PATH },
+      prepare: async (pool: Pool) => {
+        await migrateBullQueue(pool);
+        await pool.query('delete from bullmq.migration where version > 9');
+      },
+      message: /the tables of the queue have version 9, and this BullMQ needs 11: .* migrate --queue/,
+      mend: (pool: Pool) =>
+        pool.query(
+          "insert into bullmq.migration select v, 'made before', 6 from generate_series(10, 11) as v",
+        ),
+    },
+    {
       why: 'because its pool does not search them',
       options: {},
-      isMigrated: true,
+      prepare: migrateBullQueue,
       message: /the pool of the queue must find the schema "bullmq" first, but finds "public" first/,
       mend: (pool: Pool, name: string) => pool.query(`alter database ${name} set search_path = bullmq`),
     },
-  ])('$why', ({ options, isMigrated = false, message, mend }) => {
+  ])('$why', ({ options, prepare, message, mend }) => {
     const database = useDatabase();
 
     test('prints one line a minute, refuses events with the reason, and works once it is mended', async () => {
       const forward = forwardedClock();
       const operator = database.connect();
-      if (isMigrated) await migrateBullQueue(operator);
+      await prepare?.(operator);
       const { deliver, handled, moreLooks, reports } = openWithoutTables(database.connect(options));
       // The first deliveries may end by their own time limit.
       await expect

@@ -76,7 +76,7 @@ describe('a statement of a worker', () => {
     expect(sent).toHaveLength(isGivenUp ? 0 : 1);
   });
 
-  test.each(['25006', '53100', '40P01', '55P03', '57014', 'XX000'])(
+  test.each(['25006', '53100', '40P01', '55P03', '57014'])(
     'is tried again ten times a second at most while PostgreSQL refuses it by %s and answers the looks',
     async (code) => {
       const pass = fakeTime();

@@ -1,5 +1,6 @@
 import {
   assertSchemaCompatibility,
+  LATEST_SCHEMA_VERSION,
   SchemaMigrationRequiredError,
   SchemaVersionMismatchError,
   UnsupportedPostgresVersionError,
@@ -12,6 +13,10 @@ import { queryableOf } from './queryable.ts';
 
 /** The schema that BullMQ expects of a pool. */
 export const QUEUE_SCHEMA = 'bullmq';
+
+const REMEDY =
+  'if this is the right database, run migrateBullQueue(pool) or "npx posthorn postgres migrate --queue" with ' +
+  'POSTGRES_URL set';
 
 /** BullMQ's errors about the tables and the server. */
 const FINDINGS = [SchemaMigrationRequiredError, SchemaVersionMismatchError, UnsupportedPostgresVersionError];
@@ -26,21 +31,36 @@ export function isFinding(error: unknown): boolean {
  * those of another version, or its statements would not find them.
  */
 export async function checkTables(client: PostgresClient): Promise<void> {
-  try {
-    await assertSchemaCompatibility(queryableOf(client), QUEUE_SCHEMA);
-  } catch (cause) {
-    if (!isRefusal(cause) && !isFinding(cause)) throw cause;
-    throw new ConfigurationError(
-      `the tables of the queue are missing in the schema "${QUEUE_SCHEMA}", or cannot be used: if this is the ` +
-        'right database, run migrateBullQueue(pool) or "npx posthorn postgres migrate --queue" with ' +
-        `POSTGRES_URL set, and grant the role of the pool its rights (docs/queue.md): ${messageOf(cause)}`,
-      { cause },
-    );
-  }
+  await checkVersion(client);
   const schema = columnOf(await client.query('select current_schema() as schema'), 'schema');
   if (schema === QUEUE_SCHEMA) return;
   throw new ConfigurationError(
     `the pool of the queue must find the schema "${QUEUE_SCHEMA}" first, but finds "${schema}" first: make it ` +
       `by new Pool({ …, options: '-c search_path=${QUEUE_SCHEMA}' }), or use a role with this search_path`,
   );
+}
+
+async function checkVersion(client: PostgresClient): Promise<void> {
+  const version = await readVersion(client);
+  // BullMQ takes older tables, and then calls functions that they lack.
+  if (version >= LATEST_SCHEMA_VERSION) return;
+  throw new ConfigurationError(
+    `the tables of the queue have version ${version}, and this BullMQ needs ${LATEST_SCHEMA_VERSION}: ${REMEDY}`,
+  );
+}
+
+async function readVersion(client: PostgresClient): Promise<number> {
+  try {
+    return await assertSchemaCompatibility(queryableOf(client), QUEUE_SCHEMA);
+  } catch (cause) {
+    if (cause instanceof SchemaMigrationRequiredError) {
+      const message = `the tables of the queue are missing in the schema "${QUEUE_SCHEMA}": ${REMEDY}`;
+      throw new ConfigurationError(message, { cause });
+    }
+    if (!isRefusal(cause) && !isFinding(cause)) throw cause;
+    const remedy = 'migrate the right database, and grant the role of the pool its rights (docs/queue.md)';
+    throw new ConfigurationError(`the tables of the queue cannot be used: ${messageOf(cause)}: ${remedy}`, {
+      cause,
+    });
+  }
 }

@@ -4,7 +4,7 @@ import { isRefusal, sqlStateOf } from '../../../stores/postgres/errors.ts';
  * Refusals that end by themselves: deadlocks and locks, too few resources, intervention by an operator,
  * errors of the system, and a server that is a replica until a failover is done.
  */
-const PASSING_STATE = /^(40|53|55P03|57|58|XX|25006)/;
+const PASSING_STATE = /^(40|53|55P03|57|58|25006)/;
 
 /**
  * Returns true if the same statement may succeed later: the connection was lost, or PostgreSQL has refused
@@ -22,7 +22,7 @@ export function isAboutOneJob(error: unknown): boolean {
   return sqlStateOf(error) === BULLMQ_STATE;
 }
 
-/** The error of what still waits when its queue is closed. BullMQ knows it by its message, and is silent. */
+/** The error of a statement that waits when its queue is closed. BullMQ is silent about this message. */
 export function closedError(): Error {
   return new Error('Connection is closed.');
 }

@@ -22,11 +22,13 @@ export function createPostgresQueue(pool: QueuePool, scope: string): Queue {
   return {
     add: (job, { waitMs = WAIT_MS } = {}) => {
       const options = { jobId: jobIdOf(job.id) };
-      return readiness.send(() => bull.add(toAcceptedText(job.type), toAcceptedJson(job), options), waitMs);
+      const send = (): Promise<unknown> => bull.add(toAcceptedText(job.type), toAcceptedJson(job), options);
+      // The receiver gives up after `waitMs`, and would not learn the reason.
+      return readiness.send(send, 0.95 * waitMs);
     },
     mustWait: () => !readiness.isReady,
     close: () => {
-      closed ??= closeInTime(bull).finally(() => database.close());
+      closed ??= closeInTime(bull, () => database.close()).finally(() => database.close());
       return closed;
     },
   };

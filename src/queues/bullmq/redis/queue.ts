@@ -6,6 +6,7 @@ import {
   type BullConnectionOptions,
   closeInTime,
   connectionLog,
+  disconnect,
   isClient,
   KEY_PREFIX,
 } from '../connection.ts';
@@ -48,7 +49,7 @@ export function createRedisQueue(
     },
     mustWait: () => !readiness.isReady,
     close: () => {
-      closed ??= closeInTime(bull);
+      closed ??= closeInTime(bull, disconnect);
       return closed;
     },
   };

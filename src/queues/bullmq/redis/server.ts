@@ -1,5 +1,5 @@
 import { Queue as BullQueue, Worker as BullWorker } from 'bullmq';
-import { type BullConnectionOptions, KEY_PREFIX } from '../connection.ts';
+import { type BullConnectionOptions, disconnect, KEY_PREFIX } from '../connection.ts';
 import type { QueueServer } from '../server.ts';
 
 /** Redis, for a worker. */
@@ -8,6 +8,7 @@ export function redisServer({ connection, scope }: BullConnectionOptions): Queue
   return {
     openFailedJobs: () => new BullQueue(scope, own),
     openWorker: (run, options) => new BullWorker(scope, run, { ...own, ...options }),
+    cutOff: disconnect,
     close: () => {},
   };
 }
