@@ -52,7 +52,7 @@ async function takeTurns({ environment }, rounds) {
   const turns = new Map(CONTENDERS.map((contender) => [nameOf(contender), []]));
   const child = new Child('server', [programOf('adder.js')], environment);
   try {
-    // The first round warms up. Each second one goes backwards: who comes first differs.
+    // The first round warms up. Each second one goes backwards, so that none is always the first.
     for (let round = 0; round <= rounds; round += 1) {
       for (const contender of round % 2 === 0 ? CONTENDERS : CONTENDERS.toReversed()) {
         const added = await child.ask({ type: 'add', ...contender, ms: TURN_MS, isKept: false });

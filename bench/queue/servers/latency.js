@@ -27,7 +27,7 @@ const MOST_REST_MS = 60;
 const agent = new Agent({ keepAlive: true });
 
 /**
- * How long after the 202 the handler starts, in an idle worker; one event at a time.
+ * Measures the time from the 202 to the start of the handler, in an idle worker; one event at a time.
  *
  * @param {import('./start-servers.js').Servers} servers
  * @param {number} events

@@ -69,7 +69,7 @@ function openPostgres() {
       process.env.STORE === 'memory'
         ? createMemoryStore()
         : createPostgresStore(new pg.Pool({ connectionString }), { scope }),
-    // What deleted rows leave behind would slow down the turns that follow.
+    // Dead rows would slow down the turns that follow.
     empty: () => emptying.query('truncate bullmq.job, bullmq.event cascade'),
   };
 }

@@ -48,13 +48,6 @@ describe.each(functions)('$name', ({ name, create }) => {
       );
     }
   });
-
-  test('refuses a pool of one client, and another backend', () => {
-    const connection = new Pool({ max: 1 });
-    expectRefused(() => create({ backend: 'postgres', connection, scope }), 'two clients or more');
-    // @ts-expect-error no backend of BullMQ
-    expectRefused(() => create({ backend: 'mysql', connection, scope }), "must be 'redis' or 'postgres'");
-  });
 });
 
 test('the types take a pool of @types/pg, options for Redis and a client of ioredis', () => {

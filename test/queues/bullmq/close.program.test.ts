@@ -58,7 +58,7 @@ describe('where BullMQ fails to close, in PostgreSQL', () => {
     const { receiver, scope } = await openQueueAt(server);
     const running = receiver((fresh) => fresh.on('*', () => {}, { name: 'book', queue: true }));
     const worker = createBullWorker(running, { ...server.options, scope });
-    // It keeps the one that hears of new jobs.
+    // One client hears of new jobs, and is kept.
     await expect.poll(count).toBe(1);
     vi.spyOn(BullQueue.prototype, 'close').mockRejectedValue(new Error('it cannot be closed'));
     const { close } = Worker.prototype;

@@ -77,7 +77,7 @@ describe.each(queueServers)('two workers that park the same failed jobs in $name
     expect(letters.has(held)).toBe(false);
     expect(handled.all).toEqual([held]);
     expect(reports.all.at(-1)).toMatchObject({ outcome: 'duplicate', event: { id: held } });
-    // The other worker has removed its job, which is no failure of this sweep.
+    // The other worker has removed its job, which is not a failure of this sweep.
     expect(printed()).toEqual([]);
   });
 

@@ -9,7 +9,7 @@ import { book, openQueueAt } from './queue-fixture.ts';
 
 /** PostgreSQL refuses the first four in text and in JSON. The others only look like them. */
 const TEXTS = ['a\u0000b', '\u0000', '\ud800', 'x\udc00y', '\\u0000', '\\ud800', '🙂'];
-/** How the texts are kept in messages. */
+/** The texts as messages keep them. */
 const KEPT = ['a\ufffdb', '\ufffd', '\ufffd', 'x\ufffdy', '\\u0000', '\\ud800', '🙂'];
 
 /** An event with the text in its type and data, and in its id, which has no halves of characters. */

@@ -20,7 +20,7 @@ interface Site extends Awaited<ReturnType<typeof openPostgresProcesses>> {
   readonly postgres: PostgresServer;
   readonly receivers: Started[];
   readonly workers: Started[];
-  /** What each process had in hand at a fault of its own, or of the server. */
+  /** The events that each process had in hand at a fault of its own, or of the server. */
   readonly cutOff: Map<string, Set<string>>;
   readonly counts: { events: number; acknowledged: number; refused: number; cut: number };
 }

@@ -35,7 +35,7 @@ export async function openPostgresProcesses(
   const deadLetters = createPostgresDeadLetters(pool, { scope });
   const queue = createBullQueue({ backend: 'postgres', connection, scope });
   onTestFinished(async () => void (await queue.close()));
-  /** What BullMQ itself says of the queue. */
+  /** The queue as BullMQ sees it. */
   const bull = new BullQueue(scope, { connection }, createPostgresBackend);
   bull.on('error', () => {});
   onTestFinished(() => bull.close());

@@ -25,7 +25,7 @@ export function usePostgresQueueServer(): PostgresQueueServer {
 export function postgresQueueServer(database: DatabaseFixture): PostgresQueueServer {
   // Each worker keeps a client.
   const pool = database.connect({ options: QUEUE_PATH, max: 20 });
-  // What BullMQ opens by itself listens as long as the pool lasts.
+  // The objects that BullMQ opens by itself listen as long as the pool lasts.
   pool.setMaxListeners(0);
   const ownPool = database.connect();
   const run = async (text: string, values: unknown[]): Promise<void> => {

@@ -1,4 +1,4 @@
-// What process.mjs has on its server: the store, the dead letters and the queue.
+// The store, the dead letters and the queue of process.mjs, on its server.
 
 import { Redis } from 'ioredis';
 import { Pool } from 'pg';

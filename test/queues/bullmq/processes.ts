@@ -50,7 +50,7 @@ export interface StartOptions {
   readonly concurrency?: number;
   /** How long each handler takes. */
   readonly workMs?: number;
-  /** How far its clock is ahead. */
+  /** The time by which its clock is ahead. */
   readonly clockAheadMs?: number;
 }
 
@@ -64,7 +64,7 @@ export async function openProcesses(
   return { ...opened, ...processes };
 }
 
-/** What starts processes on one queue, and reads what they note. */
+/** Starts processes on one queue, and reads their notes. */
 export function launchProcesses(
   server: ServerPort,
   scope: string,

@@ -44,7 +44,7 @@ export async function openQueueAt(server: QueueServer, scope: string = nextScope
   const store = await server.openStore(scope);
   const queue = createBullQueue({ ...server.options, scope });
   onTestFinished(async () => void (await queue.close()));
-  /** What BullMQ itself says of the queue. */
+  /** The queue as BullMQ sees it. */
   const bull = server.openBull(scope);
   bull.on('error', () => {});
   onTestFinished(() => disconnect(bull));

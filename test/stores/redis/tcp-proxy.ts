@@ -47,7 +47,7 @@ export class TcpProxy {
     this.#cutsLeft = count;
   }
 
-  /** How many requests are still to be cut. */
+  /** The number of requests that are still to be cut. */
   get cutsLeft(): number {
     return this.#cutsLeft;
   }

@@ -61,7 +61,7 @@ function openWorker(receiver: Receiver, connection: Pool, scope: string) {
   return worker;
 }
 
-/** What BullMQ itself says of a queue. */
+/** A queue as BullMQ sees it. */
 function openBull(scope: string) {
   const bull = new BullQueue(scope, { connection: fixture.connect({ options }) }, createPostgresBackend);
   bull.on('error', () => {});
