@@ -197,7 +197,7 @@ describe('the snippets of the README and of docs/ compile and run', () => {
       'ts',
       'yaml',
     ]);
-    // Run by test/queues/bullmq/postgres/privileges.program.test.ts.
+    // Run by test/queues/bullmq/postgres-privileges.program.test.ts.
     const inSql = documents.filter(({ blocks }) => blocks.some(({ language }) => language === 'sql'));
     expect(inSql.map(({ path }) => path)).toEqual(['docs/queue.md']);
     // Compared with the table of the tests by a page.matrix.test.ts of the store.

@@ -1,7 +1,7 @@
 import { ConfigurationError } from 'posthorn';
 import { migrateBullQueue } from 'posthorn/bullmq';
 import { expect, test } from 'vitest';
-import { usePostgres } from '../../../stores/postgres/fixture.ts';
+import { usePostgres } from '../../stores/postgres/fixture.ts';
 
 const fixture = usePostgres();
 

@@ -13,15 +13,15 @@ import { createBullQueue, createBullWorker, migrateBullQueue } from 'posthorn/bu
 import { createPostgresStore } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { useDatabase } from '../../../stores/postgres/fixture.ts';
-import { deliveryOf } from '../../../support/delivery-of.ts';
-import { readDocument } from '../../../support/documents.ts';
-import { ampleDeadlines, ampleTime } from '../../../support/limits.ts';
-import { createMapDeadLetters } from '../../../support/map-dead-letters.ts';
-import { Seen } from '../../../support/seen.ts';
-import { KEY } from '../../../support/served.ts';
-import { until } from '../../../support/until.ts';
-import { book } from '../queue-fixture.ts';
+import { useDatabase } from '../../stores/postgres/fixture.ts';
+import { deliveryOf } from '../../support/delivery-of.ts';
+import { readDocument } from '../../support/documents.ts';
+import { ampleDeadlines, ampleTime } from '../../support/limits.ts';
+import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import { Seen } from '../../support/seen.ts';
+import { KEY } from '../../support/served.ts';
+import { until } from '../../support/until.ts';
+import { book } from './queue-fixture.ts';
 
 const fixture = useDatabase();
 const options = '-c search_path=bullmq';
