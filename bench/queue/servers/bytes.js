@@ -18,7 +18,7 @@ export async function measureBytes(servers) {
   for (const backend of BACKENDS) rows.push(await measure(servers, backend));
   return {
     title: 'Bytes of a job, of an event of 700 bytes',
-    head: ['server', 'while it waits', 'log when it is added', 'log until it is done', 'left behind'],
+    head: ['server', 'while it waits', 'log when it is added', 'log in all, once it is done', 'left behind'],
     rows,
   };
 }
