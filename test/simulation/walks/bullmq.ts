@@ -15,6 +15,7 @@ export class UnrecoverableError extends Error {}
 export class SchemaMigrationRequiredError extends Error {}
 export class SchemaVersionMismatchError extends Error {}
 export class UnsupportedPostgresVersionError extends Error {}
+export const LATEST_SCHEMA_VERSION = 0;
 export {
   notThere as assertSchemaCompatibility,
   notThere as createPostgresBackend,
