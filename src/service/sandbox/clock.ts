@@ -42,9 +42,11 @@ export class Clock {
     return this.agesEvents ? Date.now() + Math.round((time - this.now()) / this.speed) : time;
   }
 
-  /** Steps forward to a moment; never back. */
-  stepTo(time: number): void {
-    this.#steppedMs += Math.max(0, time - this.now());
+  /** Steps forward to a moment; never back. Returns the length of the step. */
+  stepTo(time: number): number {
+    const stepMs = Math.max(0, time - this.now());
+    this.#steppedMs += stepMs;
+    return stepMs;
   }
 
   /** The real time until a moment; undefined if it never comes by itself. */

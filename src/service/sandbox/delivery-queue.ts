@@ -117,16 +117,19 @@ export class DeliveryQueue {
   async #advance(ms: number): Promise<void> {
     const { clock } = this.#state;
     await this.settled();
-    const target = clock.now() + ms;
-    if (target > LAST_MOMENT)
+    if (clock.now() + ms > LAST_MOMENT)
       throw new RefusedError(400, 'Invalid step', 'the clock ends with the year 9999');
-    for (let next = this.#nextDueAt(); next !== undefined && next <= target; next = this.#nextDueAt()) {
+    // A retry is due later by the time that the attempts before it took. A clock that runs meanwhile is not
+    // part of the step, so that 21 minutes reach the last attempt of an event.
+    let leftMs = ms;
+    const isOnTheWay = (dueAt: number): boolean => dueAt <= clock.now() + leftMs;
+    for (let next = this.#nextDueAt(); next !== undefined && isOnTheWay(next); next = this.#nextDueAt()) {
       if (this.#closing.signal.aborted) return;
-      clock.stepTo(next);
+      leftMs -= clock.stepTo(next);
       this.#startDue();
       await this.settled();
     }
-    clock.stepTo(target);
+    clock.stepTo(clock.now() + leftMs);
     this.#state.save();
     this.#startDue();
   }

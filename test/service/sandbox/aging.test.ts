@@ -64,6 +64,19 @@ describe('a sandbox that ages events', () => {
     expect((await call('GET', '/sandbox/clock')).body).toEqual({ now: CREATED_AT });
   });
 
+  test('makes all attempts within 21 minutes, however long the answers take', async () => {
+    const opened = await openAging();
+    const endpoint = await record((response) => {
+      vi.setSystemTime(Date.now() + 5_000);
+      response.writeHead(500).end();
+    });
+    await createWebhook(opened, `{"url":"${endpoint.url}"}`);
+    opened.sandbox.send({ type: 'transfer.created', id: 'slow' });
+    await opened.sandbox.settled();
+    await opened.sandbox.clock.advance(21 * 60_000);
+    expect(opened.sandbox.deliveries({ event: 'slow' })).toHaveLength(4);
+  });
+
   test('ages what is delayed, its copies, and what is old from the start', async () => {
     const { sandbox } = await openFailing();
     const event = { type: 'transfer.created', id: 'e', delayMs: 5_000, duplicates: 1, ageMs: 60_000 };
