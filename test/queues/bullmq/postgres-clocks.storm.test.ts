@@ -31,10 +31,13 @@ describe('a worker on PostgreSQL whose clock is a minute ahead', () => {
       const marked = 'select count(*)::int as count from job where queue = $1 and stalled_marked';
       return (await connection.query(marked, [scope])).rows[0]?.count === EVENTS;
     };
-    await until('they are marked', areMarked);
+    // On a slow machine the punctual worker may have marked them, so that this one takes them.
+    const hasTaken = /^begun|^reported .*event_running$/;
+    await until('they are marked, or taken', async () => {
+      return notesOf(early, hasTaken).length > 0 || (await areMarked());
+    });
     await connection.query("delete from meta where queue = $1 and field = 'stalled-check'", [scope]);
     const second = await start('worker', { clockAheadMs: CLOCK_AHEAD_MS });
-    const hasTaken = /^begun|^reported .*event_running$/;
     await until('all are taken from it', async () => {
       const taken = [...notesOf(early, hasTaken), ...notesOf(second, hasTaken)];
       return new Set(taken.map(({ id }) => id)).size === EVENTS;
