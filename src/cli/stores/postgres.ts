@@ -38,7 +38,7 @@ Examples:
 
 const SQL_HELP = `
 Prints the migration as a script, for a team that runs migrations by other means. The script may be run again.
-For the tables of a queue there is no such script: see "posthorn postgres migrate --help" for its option --queue.
+The tables of a queue are not in it: "posthorn postgres migrate --queue" makes them.
 ${EXIT_CODES_HELP}
 
 Examples:

@@ -5,6 +5,16 @@ import { useRedis } from '../../stores/redis/fixture.ts';
 import { usePostgresQueueServer } from './postgres-queue-server.ts';
 import { openQueue, openQueueAt } from './queue-fixture.ts';
 
+/** Lets BullMQ fail to close its queues, and its workers after they have ended. */
+function failToClose(): void {
+  vi.spyOn(BullQueue.prototype, 'close').mockRejectedValue(new Error('it cannot be closed'));
+  const { close } = Worker.prototype;
+  vi.spyOn(Worker.prototype, 'close').mockImplementation(async function (this: Worker) {
+    await close.call(this);
+    throw new Error('it cannot be closed');
+  });
+}
+
 describe('where BullMQ fails to close', () => {
   const fixture = useRedis();
 
@@ -37,12 +47,7 @@ describe('where BullMQ fails to close', () => {
     const before = await count();
     const worker = createBullWorker(running, { connection, scope });
     await expect.poll(count).toBe(before + 3);
-    vi.spyOn(BullQueue.prototype, 'close').mockRejectedValue(new Error('it cannot be closed'));
-    const { close } = Worker.prototype;
-    vi.spyOn(Worker.prototype, 'close').mockImplementation(async function (this: Worker) {
-      await close.call(this);
-      throw new Error('it cannot be closed');
-    });
+    failToClose();
     expect(await worker.close()).toEqual({ abandoned: [] });
     await expect.poll(count).toBe(before);
   });
@@ -60,12 +65,7 @@ describe('where BullMQ fails to close, in PostgreSQL', () => {
     const worker = createBullWorker(running, { ...server.options, scope });
     // One client hears of new jobs, and is kept.
     await expect.poll(count).toBe(1);
-    vi.spyOn(BullQueue.prototype, 'close').mockRejectedValue(new Error('it cannot be closed'));
-    const { close } = Worker.prototype;
-    vi.spyOn(Worker.prototype, 'close').mockImplementation(async function (this: Worker) {
-      await close.call(this);
-      throw new Error('it cannot be closed');
-    });
+    failToClose();
     expect(await worker.close()).toEqual({ abandoned: [] });
     await expect.poll(count).toBe(0);
   });

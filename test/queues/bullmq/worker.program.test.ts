@@ -120,7 +120,7 @@ describe.each(queueServers)('a worker of a queue in $name', ({ useServer }) => {
     expect(await handled.nth(1)).toBe(event.id);
   });
 
-  test('fails what is no job, and leaves it among the failed ones', async () => {
+  test('fails what is not a job, and leaves it among the failed ones', async () => {
     const { bull, letters, receiver, worker } = await openQueueAt(server);
     worker(receiver(book(() => {})));
     await bull.add('garbage', { some: 'thing' }, { attempts: 1 });
