@@ -29,6 +29,7 @@ const specifiers = subpaths.map((path) => path.replace('.', 'posthorn'));
 /** What stands on a peer: the tests of `built.*` in their rooms load it where that is installed. */
 const peers: ReadonlyMap<string, string> = new Map([
   ['posthorn/bullmq', 'bullmq'],
+  ['posthorn/nestjs', '@nestjs/common'],
   ...stores
     .filter(({ importsPeer }) => importsPeer)
     .map(({ name, peers: [peer = ''] }) => [`posthorn/${name}`, peer] as const),

@@ -1,0 +1,70 @@
+import type { Receiver } from '../receiver/receiver-interface.ts';
+
+/** A method with `@OnWebhook` or `@OnUnhandledWebhook`. */
+export interface DecoratedMethod {
+  /** The class and the method, and the decorator, for messages. */
+  readonly label: string;
+  readonly key: string | symbol;
+  /** The name of the receiver that it is for; undefined for the one without a name. */
+  readonly receiver: string | undefined;
+  /** The events that it handles, for the log. */
+  readonly events: string;
+  /** Registers it. `call` calls the method on the provider. */
+  register(receiver: Receiver, call: (event: unknown, context: unknown) => unknown): void;
+}
+
+interface Registry {
+  /** By the prototype of the class that declares them. */
+  readonly methods: WeakMap<object, DecoratedMethod[]>;
+  /** Those that no application has found on a provider yet. */
+  readonly unclaimed: Set<DecoratedMethod>;
+}
+
+const REGISTRY: unique symbol = Symbol.for('posthorn.nestjs.methods');
+
+/** The ESM and the CommonJS build share it: one may decorate methods that the module of the other runs. */
+function registry(): Registry {
+  const shared: typeof globalThis & { [REGISTRY]?: Registry } = globalThis;
+  shared[REGISTRY] ??= { methods: new WeakMap(), unclaimed: new Set() };
+  return shared[REGISTRY];
+}
+
+/** Notes a decorated method of a class. */
+export function addMethod(prototype: object, method: DecoratedMethod): void {
+  const { methods, unclaimed } = registry();
+  methods.set(prototype, [...(methods.get(prototype) ?? []), method]);
+  unclaimed.add(method);
+}
+
+/**
+ * The decorated methods of an object that has this prototype. A method that a subclass decorates anew
+ * replaces the inherited one; an override without a decorator keeps the inherited decorator.
+ */
+export function methodsOf(prototype: unknown): readonly DecoratedMethod[] {
+  const found: DecoratedMethod[] = [];
+  for (const each of chainOf(prototype)) {
+    const nearer = new Set(found.map(({ key }) => key));
+    found.push(...(registry().methods.get(each) ?? []).filter(({ key }) => !nearer.has(key)));
+  }
+  return found;
+}
+
+/** Tells that an application has a provider with this prototype. */
+export function claim(prototype: unknown): void {
+  const { methods, unclaimed } = registry();
+  for (const each of chainOf(prototype))
+    for (const method of methods.get(each) ?? []) unclaimed.delete(method);
+}
+
+/** The methods for a receiver that no application has found on a provider. */
+export function unclaimedMethods(receiver: string | undefined): readonly DecoratedMethod[] {
+  return [...registry().unclaimed].filter((method) => method.receiver === receiver);
+}
+
+function* chainOf(prototype: unknown): Generator<object> {
+  let each = prototype;
+  while (typeof each === 'object' && each !== null) {
+    yield each;
+    each = Object.getPrototypeOf(each);
+  }
+}

@@ -1,0 +1,97 @@
+import { ConfigurationError } from '../receiver/errors.ts';
+import type { Pattern } from '../receiver/events/catalog.ts';
+import type { EventOf, KnownEvent, UnknownEvent } from '../receiver/events/event.ts';
+import type { Schemas } from '../receiver/events/schema.ts';
+import type { HandlerContext, HandlerOptions } from '../receiver/handling/route.ts';
+import type { Receiver } from '../receiver/receiver-interface.ts';
+import { checkOptions } from '../receiver/values/check-options.ts';
+import { addMethod, type DecoratedMethod } from './decorated-methods.ts';
+
+/** Options of {@link OnUnhandledWebhook}. */
+export interface OnUnhandledWebhookOptions {
+  /** The name of the receiver, if it has one. */
+  readonly receiver?: string;
+}
+
+/** Options of {@link OnWebhook}: those of `receiver.on`, and the receiver. */
+export interface OnWebhookOptions<Event> extends HandlerOptions<Event>, OnUnhandledWebhookOptions {}
+
+/** A decorator of methods that can take these parameters. */
+export type WebhookDecorator<Parameters extends readonly unknown[]> = <
+  Method extends (...parameters: Parameters) => unknown,
+>(
+  prototype: object,
+  key: string | symbol,
+  descriptor: TypedPropertyDescriptor<Method>,
+) => void;
+
+/**
+ * Registers a method of a provider or controller as a handler: what `receiver.on` is for functions. The
+ * method runs without guards, pipes, interceptors and filters. A method whose parameter does not fit the
+ * pattern does not compile.
+ *
+ * The handler has no name unless you give it one: names are stored, so they must outlive the names of
+ * methods. With `schemas`, name the types: `@OnWebhook<'transfer.*', typeof schemas>('transfer.*')`.
+ *
+ * @throws ConfigurationError on anything but a method. The application fails to start on a wrong pattern or
+ * option.
+ *
+ * @example
+ * ```ts
+ * @OnWebhook('transfer.succeeded', { name: 'book' })
+ * async book({ id, data }: WebhookEvent): Promise<void> {}
+ * ```
+ */
+export function OnWebhook<const P extends Pattern, S extends Schemas = Record<never, never>>(
+  pattern: P | readonly P[],
+  options: OnWebhookOptions<EventOf<P, S>> = {},
+): WebhookDecorator<[event: EventOf<P, S>, context: HandlerContext]> {
+  checkOptions(options, ['name', 'queue', 'concurrencyKey', 'receiver'], '@OnWebhook');
+  const { receiver: name, ...handlerOptions } = options;
+  return decorate('OnWebhook', {
+    receiver: name,
+    events: String(pattern),
+    register: (receiver: Receiver<S>, call) => receiver.on(pattern, call, handlerOptions),
+  });
+}
+
+/**
+ * Registers a method of a provider or controller as the handler of the events that no pattern matches: what
+ * `receiver.onUnhandled` is for functions.
+ *
+ * @throws ConfigurationError on anything but a method, and for a wrong option.
+ *
+ * @example
+ * ```ts
+ * @OnUnhandledWebhook()
+ * log({ id, type }: WebhookEvent): void {}
+ * ```
+ */
+export function OnUnhandledWebhook(
+  options: OnUnhandledWebhookOptions = {},
+): WebhookDecorator<[event: KnownEvent | UnknownEvent, details: { readonly known: boolean }]> {
+  checkOptions(options, ['receiver'], '@OnUnhandledWebhook');
+  return decorate('OnUnhandledWebhook', {
+    receiver: options.receiver,
+    events: 'other events',
+    register: (receiver, call) => receiver.onUnhandled(call),
+  });
+}
+
+/** Creates a decorator that notes the method it is on. */
+function decorate<Parameters extends readonly unknown[]>(
+  decorator: string,
+  method: Omit<DecoratedMethod, 'label' | 'key'>,
+): WebhookDecorator<Parameters> {
+  return (prototype, key, descriptor) => {
+    // Decorators of the later standard, which NestJS does not use, get other arguments.
+    if (typeof prototype !== 'object' || typeof descriptor?.value !== 'function') {
+      throw new ConfigurationError(
+        `@${decorator} of ${String(key)} is not on a method of an object: write it on a method that is not ` +
+          'static, and compile with "experimentalDecorators"',
+      );
+    }
+    const label = `@${decorator} of ${prototype.constructor.name}.${String(key)}`;
+    addMethod(prototype, { ...method, label, key });
+  };
+}

@@ -1,0 +1,17 @@
+export {
+  OnUnhandledWebhook,
+  type OnUnhandledWebhookOptions,
+  OnWebhook,
+  type OnWebhookOptions,
+  type WebhookDecorator,
+} from './decorators.ts';
+export { type ReceiverHealth, receiverHealth } from './health-indicator.ts';
+export { PosthornModule } from './module.ts';
+export type {
+  PosthornModuleAsyncOptions,
+  PosthornModuleOptions,
+  PosthornOptions,
+  PosthornWorkerOptions,
+  Worker,
+} from './options.ts';
+export { getReceiverToken, InjectReceiver } from './tokens.ts';

@@ -1,0 +1,124 @@
+import { type DynamicModule, Module, type Provider } from '@nestjs/common';
+import { DiscoveryModule, DiscoveryService, HttpAdapterHost } from '@nestjs/core';
+import { createReceiver } from '../create-receiver.ts';
+import type { Schemas } from '../receiver/events/schema.ts';
+import type { Receiver } from '../receiver/receiver-interface.ts';
+import { checkObject, checkOptions, invalidOption } from '../receiver/values/check-options.ts';
+import type {
+  PosthornModuleAsyncOptions,
+  PosthornModuleOptions,
+  PosthornOptions,
+  PosthornWorkerOptions,
+} from './options.ts';
+import { ReceiverLifecycle } from './receiver-lifecycle.ts';
+import { getReceiverToken, OPTIONS, RECEIVER_LIFECYCLE, WORKER_LIFECYCLE } from './tokens.ts';
+import { WorkerLifecycle } from './worker-lifecycle.ts';
+
+/**
+ * The module for NestJS 11 and 12. It mounts a receiver on Express or Fastify before NestJS parses bodies,
+ * registers the methods with `@OnWebhook`, and closes the receiver before any other module is closed. The
+ * application fails to start if a decorated method would never run.
+ *
+ * @example
+ * ```ts
+ * @Module({ imports: [PosthornModule.forRoot({ path: '/webhooks', signingKey: process.env.SIGNING_KEY })] })
+ * export class WebhooksModule {}
+ * ```
+ */
+// biome-ignore lint/complexity/noStaticOnlyClass: NestJS knows a module by its class.
+export class PosthornModule {
+  /**
+   * Imports a receiver with these options. Several receivers have names, and a path each.
+   *
+   * @throws ConfigurationError without options; when the application starts, for a wrong one.
+   */
+  static forRoot<const S extends Schemas = Record<never, never>>(
+    options: PosthornModuleOptions<S>,
+  ): DynamicModule {
+    checkObject(options, 'PosthornModule.forRoot');
+    const { name, ...rest } = options;
+    return receiverModule(name, { useFactory: () => rest });
+  }
+
+  /**
+   * Imports a receiver whose options come from other providers: of a configuration, or of the connections for
+   * its store.
+   *
+   * @throws ConfigurationError for a wrong option; when the application starts, for a wrong one of the
+   * receiver.
+   *
+   * @example
+   * ```ts
+   * PosthornModule.forRootAsync({
+   *   inject: [ConfigService],
+   *   useFactory: (config: ConfigService) => ({ path: '/webhooks', signingKey: config.get('SIGNING_KEY') }),
+   * });
+   * ```
+   */
+  static forRootAsync<const S extends Schemas = Record<never, never>>(
+    options: PosthornModuleAsyncOptions<S>,
+  ): DynamicModule {
+    checkOptions(options, ['name', 'imports', 'inject', 'useFactory'], 'PosthornModule.forRootAsync');
+    const { name, ...factory } = options;
+    return receiverModule(name, factory);
+  }
+
+  /**
+   * Imports a worker of the receiver's queue. It starts once all handlers are registered, and closes before
+   * the receiver.
+   *
+   * @throws ConfigurationError for a wrong option.
+   *
+   * @example
+   * ```ts
+   * PosthornModule.forWorker({
+   *   useFactory: (receiver) => createBullWorker(receiver, { connection, scope }),
+   * });
+   * ```
+   */
+  static forWorker(options: PosthornWorkerOptions): DynamicModule {
+    checkOptions(options, ['name', 'imports', 'inject', 'useFactory'], 'PosthornModule.forWorker');
+    const { name, imports = [], inject = [], useFactory } = options;
+    const lifecycle: Provider = {
+      provide: WORKER_LIFECYCLE,
+      inject: [DiscoveryService, getReceiverToken(name), ...inject],
+      useFactory: (discovery: DiscoveryService, receiver: Receiver, ...dependencies) =>
+        new WorkerLifecycle(() => useFactory(receiver, ...dependencies), discovery),
+    };
+    return { module: PosthornModule, imports: [DiscoveryModule, ...imports], providers: [lifecycle] };
+  }
+}
+
+Module({})(PosthornModule);
+
+function receiverModule<S extends Schemas>(
+  name: string | undefined,
+  { imports = [], inject = [], useFactory }: Omit<PosthornModuleAsyncOptions<S>, 'name'>,
+): DynamicModule {
+  if (name !== undefined && (typeof name !== 'string' || name === ''))
+    throw invalidOption('name', 'must be a text that is not empty, or be left out');
+  const token = getReceiverToken(name);
+  return {
+    module: PosthornModule,
+    global: true,
+    imports: [DiscoveryModule, ...imports],
+    providers: [
+      { provide: OPTIONS, inject, useFactory },
+      { provide: token, inject: [OPTIONS], useFactory: createFrom },
+      {
+        provide: RECEIVER_LIFECYCLE,
+        inject: [OPTIONS, token, DiscoveryService, HttpAdapterHost],
+        useFactory: (...parts: Dependencies) => new ReceiverLifecycle(name, ...parts),
+      },
+    ],
+    exports: [token],
+  };
+}
+
+type Dependencies = [PosthornOptions, Receiver, DiscoveryService, HttpAdapterHost];
+
+function createFrom<S extends Schemas>(all: PosthornOptions<S>): Receiver<S> {
+  checkObject(all, 'PosthornModule');
+  const { path, ...options } = all;
+  return createReceiver<S>(options);
+}

@@ -1,0 +1,51 @@
+import type { FactoryProvider, ModuleMetadata } from '@nestjs/common';
+import type { Schemas } from '../receiver/events/schema.ts';
+import type { ReceiverOptions } from '../receiver/options.ts';
+import type { Receiver } from '../receiver/receiver-interface.ts';
+
+/** Options of `PosthornModule`: those of `createReceiver`, and the path. */
+export interface PosthornOptions<S extends Schemas = Schemas> extends ReceiverOptions<S> {
+  /**
+   * The whole path of the webhook, for example `/webhooks`, with or without a slash at its end. A global
+   * prefix, a version and a guard do not apply to it.
+   */
+  readonly path: string;
+}
+
+/** Options of `PosthornModule.forRoot`. */
+export interface PosthornModuleOptions<S extends Schemas = Schemas> extends PosthornOptions<S> {
+  /**
+   * The name of the receiver, if the application has several. `@OnWebhook(pattern, { receiver: name })` and
+   * `@InjectReceiver(name)` refer to it. One receiver may be without a name.
+   */
+  readonly name?: string;
+}
+
+/** Options of `PosthornModule.forRootAsync`. */
+export interface PosthornModuleAsyncOptions<S extends Schemas = Schemas>
+  extends Pick<ModuleMetadata, 'imports'>,
+    Pick<FactoryProvider, 'inject'> {
+  /** The name of the receiver, as in {@link PosthornModuleOptions}. */
+  readonly name?: string;
+  /** Returns the options, or a promise of them. It gets the providers that `inject` names. */
+  readonly useFactory: FactoryProvider<PosthornOptions<S>>['useFactory'];
+}
+
+/** Something that runs until it is closed, such as the worker that `createBullWorker` returns. */
+export interface Worker {
+  /** Finishes what runs. */
+  close(): unknown;
+}
+
+/** Options of `PosthornModule.forWorker`. */
+export interface PosthornWorkerOptions
+  extends Pick<ModuleMetadata, 'imports'>,
+    Pick<FactoryProvider, 'inject'> {
+  /** The name of the receiver whose jobs it runs, if that has one. */
+  readonly name?: string;
+  /** Starts the worker. It gets the receiver, and then the providers that `inject` names. */
+  readonly useFactory: (
+    receiver: Receiver,
+    ...dependencies: Parameters<FactoryProvider['useFactory']>
+  ) => Worker | Promise<Worker>;
+}

@@ -1,0 +1,82 @@
+import { Logger, type OnApplicationBootstrap, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import type { DiscoveryService, HttpAdapterHost } from '@nestjs/core';
+import { readPath } from '../../adapters/served-path.ts';
+import { ConfigurationError } from '../receiver/errors.ts';
+import type { Receiver } from '../receiver/receiver-interface.ts';
+import { closeInHook } from './close-in-hook.ts';
+import { closeFirst } from './hook-order.ts';
+import { checkAdapter, mountOn } from './mount.ts';
+import type { PosthornOptions } from './options.ts';
+import { checkDistinct, type Endpoint, registerMethods } from './registration.ts';
+import { RECEIVER_LIFECYCLE } from './tokens.ts';
+
+const logger = new Logger('PosthornModule');
+
+/** Mounts a receiver, registers the methods that are decorated for it, and closes it. */
+export class ReceiverLifecycle implements Endpoint, OnModuleInit, OnApplicationBootstrap, OnModuleDestroy {
+  readonly name: string | undefined;
+  readonly path: string;
+  readonly #receiver: Receiver;
+  readonly #queue: PosthornOptions['queue'];
+  readonly #discovery: DiscoveryService;
+  readonly #host: HttpAdapterHost;
+
+  constructor(
+    name: string | undefined,
+    { path, queue }: PosthornOptions,
+    receiver: Receiver,
+    discovery: DiscoveryService,
+    host: HttpAdapterHost,
+  ) {
+    if (host.init$ === undefined)
+      throw new ConfigurationError('posthorn/nestjs needs NestJS 11.1.4 or later: update @nestjs/core');
+    this.name = name;
+    this.path = readPath(path);
+    this.#receiver = receiver;
+    this.#queue = queue;
+    this.#discovery = discovery;
+    this.#host = host;
+    closeFirst(discovery, RECEIVER_LIFECYCLE, -1);
+    // A testing module gets its adapter after its providers, and any application before its body parsers.
+    host.init$.subscribe(() => this.#mount());
+  }
+
+  /** Registers the decorated methods: all other providers exist now, and their `onModuleInit` has run. */
+  onModuleInit(): void {
+    if (this.#host.httpAdapter) checkAdapter(this.#host.httpAdapter);
+    const all = this.#findAll();
+    checkDistinct(all);
+    for (const { label, events } of registerMethods(this.#receiver, this, all, this.#discovery))
+      logger.log(`${this.path}: ${events} to ${label}`);
+  }
+
+  /** Other providers may have called `receiver.on` until now. */
+  onApplicationBootstrap(): void {
+    try {
+      this.#receiver.eventFilters();
+    } catch (cause) {
+      throw new ConfigurationError(
+        `the receiver of ${this.path} has no handler, and its first events would be lost: write @OnWebhook on ` +
+          'a method of a provider, or call receiver.on in a constructor or in onModuleInit',
+        { cause },
+      );
+    }
+  }
+
+  /** Comes before any other `onModuleDestroy`, because handlers use what the others close. */
+  async onModuleDestroy(): Promise<void> {
+    await this.#receiver.close();
+    await closeInHook(this.#queue);
+  }
+
+  /** The receivers of the application, this one among them. */
+  #findAll(): readonly Endpoint[] {
+    const providers = this.#discovery.getProviders();
+    return providers.filter(({ token }) => token === RECEIVER_LIFECYCLE).map(({ instance }) => instance);
+  }
+
+  #mount(): void {
+    // An application without a server has null here.
+    if (this.#host.httpAdapter) mountOn(this.#host.httpAdapter, this.#receiver, this.path);
+  }
+}

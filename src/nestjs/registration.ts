@@ -1,0 +1,83 @@
+import type { DiscoveryService } from '@nestjs/core';
+import { ConfigurationError } from '../receiver/errors.ts';
+import type { Receiver } from '../receiver/receiver-interface.ts';
+import { messageOf, show } from '../receiver/values/foreign-values.ts';
+import { unclaimedMethods } from './decorated-methods.ts';
+import { findMethods, type ProvidedMethod } from './providers.ts';
+
+/** A receiver of an application, by what tells it from the others. */
+export interface Endpoint {
+  /** Undefined for the one without a name. */
+  readonly name: string | undefined;
+  readonly path: string;
+}
+
+/**
+ * Registers the decorated methods that are for a receiver, and returns them.
+ *
+ * @throws ConfigurationError for a method that would not run: its receiver does not exist, nothing provides
+ * its class, or its pattern or option is wrong.
+ */
+export function registerMethods(
+  receiver: Receiver,
+  endpoint: Endpoint,
+  all: readonly Endpoint[],
+  discovery: DiscoveryService,
+): readonly ProvidedMethod[] {
+  const methods = findMethods(discovery);
+  for (const method of methods) checkReceiver(method, all);
+  checkProvided(endpoint);
+  const own = methods.filter((method) => method.receiver === endpoint.name);
+  for (const method of own) register(receiver, method);
+  return own;
+}
+
+/** Throws {@link ConfigurationError} if two receivers have one name or one path. */
+export function checkDistinct(all: readonly Endpoint[]): void {
+  for (const [index, { name, path }] of all.entries()) {
+    const later = all.slice(index + 1);
+    if (later.some((other) => other.name === name)) {
+      throw new ConfigurationError(
+        `the application has two receivers ${nameOf(name)}: give each a name of its own, by the option "name"`,
+      );
+    }
+    const same = later.find((other) => other.path === path);
+    if (same !== undefined) {
+      throw new ConfigurationError(
+        `the receivers ${nameOf(name)} and ${nameOf(same.name)} have the path ${show(path)}, ` +
+          'where the second would never be asked: give each a path of its own',
+      );
+    }
+  }
+}
+
+function checkReceiver({ label, receiver }: ProvidedMethod, all: readonly Endpoint[]): void {
+  if (all.some(({ name }) => name === receiver)) return;
+  throw new ConfigurationError(
+    `${label} is for the receiver ${nameOf(receiver)}, which the application does not have; it has those ` +
+      `${all.map(({ name }) => nameOf(name)).join(', ')}: set "receiver" in the options of the decorator, or ` +
+      'import PosthornModule.forRoot with that name',
+  );
+}
+
+function checkProvided({ name }: Endpoint): void {
+  const labels = unclaimedMethods(name).map(({ label }) => label);
+  if (labels.length === 0) return;
+  throw new ConfigurationError(
+    `NestJS has no provider for the class of ${labels.join(', ')}, which would never run: add the class to ` +
+      'the `providers` of a module that the application imports. If it belongs to another application, ' +
+      'do not import its file here, or give it a receiver of its own name',
+  );
+}
+
+function register(receiver: Receiver, method: ProvidedMethod): void {
+  try {
+    method.register(receiver, method.call);
+  } catch (cause) {
+    throw new ConfigurationError(`${method.label}: ${messageOf(cause)}`, { cause });
+  }
+}
+
+function nameOf(name: string | undefined): string {
+  return name === undefined ? 'without a name' : show(name);
+}

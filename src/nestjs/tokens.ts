@@ -1,0 +1,33 @@
+import { Inject } from '@nestjs/common';
+
+/**
+ * Returns the injection token of a receiver: of the one with this name, or of the one without a name. It is
+ * the same in the ESM and in the CommonJS build.
+ *
+ * @example
+ * ```ts
+ * const receiver = app.get<Receiver>(getReceiverToken());
+ * ```
+ */
+export function getReceiverToken(name?: string): symbol {
+  return Symbol.for(name === undefined ? 'posthorn.receiver' : `posthorn.receiver:${name}`);
+}
+
+/**
+ * Injects a receiver: the one with this name, or the one without a name. `PosthornModule` is global, so any
+ * provider can have it.
+ *
+ * @example
+ * ```ts
+ * constructor(@InjectReceiver() private readonly receiver: Receiver) {}
+ * ```
+ */
+export function InjectReceiver(name?: string): ParameterDecorator & PropertyDecorator {
+  return Inject(getReceiverToken(name));
+}
+
+// These are tokens within each module of ours, by which the module of one build finds that of the other.
+
+export const RECEIVER_LIFECYCLE: symbol = Symbol.for('posthorn.nestjs.receiver-lifecycle');
+export const WORKER_LIFECYCLE: symbol = Symbol.for('posthorn.nestjs.worker-lifecycle');
+export const OPTIONS: symbol = Symbol.for('posthorn.nestjs.options');

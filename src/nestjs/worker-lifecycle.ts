@@ -1,0 +1,25 @@
+import type { OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
+import type { DiscoveryService } from '@nestjs/core';
+import { closeInHook } from './close-in-hook.ts';
+import { closeFirst } from './hook-order.ts';
+import type { Worker } from './options.ts';
+import { WORKER_LIFECYCLE } from './tokens.ts';
+
+/** Starts a worker once all handlers are registered, and closes it before its receiver. */
+export class WorkerLifecycle implements OnApplicationBootstrap, OnModuleDestroy {
+  readonly #start: () => Worker | Promise<Worker>;
+  #worker: Worker | undefined;
+
+  constructor(start: () => Worker | Promise<Worker>, discovery: DiscoveryService) {
+    this.#start = start;
+    closeFirst(discovery, WORKER_LIFECYCLE, -2);
+  }
+
+  async onApplicationBootstrap(): Promise<void> {
+    this.#worker = await this.#start();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await closeInHook(this.#worker);
+  }
+}

@@ -1,0 +1,118 @@
+import {
+  Body,
+  type CanActivate,
+  Controller,
+  type ExecutionContext,
+  Injectable,
+  Module,
+  Post,
+} from '@nestjs/common';
+import { APP_GUARD } from '@nestjs/core';
+import type { WebhookEvent } from 'posthorn';
+import { OnWebhook, PosthornModule } from 'posthorn/nestjs';
+import { createEvent, deliver, signedHeaders } from 'posthorn/testing';
+import request from 'supertest';
+import { describe, expect, test } from 'vitest';
+import { createApplication, key, options } from './application.ts';
+
+@Injectable()
+class Payments {
+  readonly booked: string[] = [];
+
+  @OnWebhook('transfer.succeeded')
+  book({ id }: WebhookEvent): void {
+    this.booked.push(id);
+  }
+}
+
+@Controller()
+class EchoController {
+  @Post('echo')
+  echo(@Body() body: unknown): unknown {
+    return body;
+  }
+}
+
+@Injectable()
+class RefuseAll implements CanActivate {
+  canActivate(_context: ExecutionContext): boolean {
+    return false;
+  }
+}
+
+const webhooks = PosthornModule.forRoot(options);
+
+@Module({ imports: [webhooks], providers: [Payments], controllers: [EchoController] })
+class ApplicationModule {}
+
+describe.each(['Express', 'Fastify'] as const)('on %s', (server) => {
+  describe.each([true, false])('with rawBody %s', (rawBody) => {
+    test('app.listen mounts before the parsers of NestJS, which parse all else', async () => {
+      const app = await createApplication({ imports: [ApplicationModule] }, { server, rawBody });
+      await app.listen(0, '127.0.0.1');
+      const event = createEvent('transfer.succeeded');
+      const answer = await deliver(`${await app.getUrl()}/webhooks`, event, { key });
+      expect([answer.status, await answer.json()]).toMatchObject([200, { outcome: 'processed' }]);
+      expect(app.get(Payments).booked).toEqual([event.id]);
+      const echoed = await request(app.getHttpServer())
+        .post('/echo')
+        .send({ a: [1] });
+      expect(echoed.body).toEqual({ a: [1] });
+    });
+
+    test('app.init is enough for supertest', async () => {
+      const app = await createApplication({ imports: [ApplicationModule] }, { server, rawBody });
+      await app.init();
+      if (server === 'Fastify') await app.getHttpAdapter().getInstance().ready();
+      const body = JSON.stringify(createEvent('transfer.succeeded'));
+      const post = (headers: Record<string, string>) =>
+        request(app.getHttpServer()).post('/webhooks').set(headers).type('application/json').send(body);
+      expect((await post(signedHeaders(body, { key }))).status).toBe(200);
+      expect((await post(signedHeaders(body, { key: 'forged' }))).status).toBe(403);
+    });
+  });
+
+  test('a global prefix and a global guard do not apply', async () => {
+    const app = await createApplication(
+      { imports: [ApplicationModule], providers: [{ provide: APP_GUARD, useClass: RefuseAll }] },
+      { server },
+    );
+    app.setGlobalPrefix('api');
+    await app.listen(0, '127.0.0.1');
+    const url = (await app.getUrl()).replace(/\/api$/, '');
+    const send = (path: string) => deliver(`${url}${path}`, createEvent('transfer.succeeded'), { key });
+    expect((await send('/webhooks')).status).toBe(200);
+    expect((await send('/api/webhooks')).status).toBe(404);
+    expect((await send('/api/echo')).status).toBe(403);
+  });
+
+  test('several receivers have a path and handlers each', async () => {
+    @Injectable()
+    class Partners {
+      readonly seen: string[] = [];
+
+      @OnWebhook('*', { receiver: 'partners' })
+      see({ type }: WebhookEvent): void {
+        this.seen.push(type);
+      }
+    }
+    const partners = PosthornModule.forRoot({
+      ...options,
+      name: 'partners',
+      path: '/partners',
+      signingKey: 'other',
+    });
+    const app = await createApplication(
+      { imports: [ApplicationModule, partners], providers: [Partners] },
+      { server },
+    );
+    await app.listen(0, '127.0.0.1');
+    const url = await app.getUrl();
+    const event = createEvent('transfer.succeeded');
+    expect((await deliver(`${url}/partners`, event, { key: 'other' })).status).toBe(200);
+    expect((await deliver(`${url}/partners`, event, { key })).status).toBe(403);
+    expect([app.get(Partners).seen, app.get(Payments).booked]).toEqual([['transfer.succeeded'], []]);
+    expect((await deliver(`${url}/webhooks`, event, { key })).status).toBe(200);
+    expect([app.get(Partners).seen, app.get(Payments).booked]).toEqual([['transfer.succeeded'], [event.id]]);
+  });
+});

@@ -1,0 +1,113 @@
+import { Injectable, type Provider, Scope } from '@nestjs/common';
+import type { WebhookEvent } from 'posthorn';
+import { OnWebhook, PosthornModule } from 'posthorn/nestjs';
+import { expect, test } from 'vitest';
+import { options, send, start } from './application.ts';
+
+/** A receiver with a name of its own, because what one test decorates is seen by all. */
+function receiver(name: string, more: object = {}) {
+  return PosthornModule.forRoot({ ...options, ...more, name });
+}
+
+/** A class with a handler for a receiver. */
+function decorated(name: string, pattern = 'transfer.succeeded', more: object = {}) {
+  @Injectable()
+  class Payments {
+    @OnWebhook(pattern as 'transfer.succeeded', { receiver: name, ...more })
+    book(_event: WebhookEvent): void {}
+  }
+  return Payments;
+}
+
+/** The message with which an application does not start. */
+async function refusal(imports: unknown[], providers: Provider[] = []): Promise<string> {
+  return start({ imports: imports as never, providers }).then(
+    () => 'it started',
+    (error: Error) => error.message,
+  );
+}
+
+test('without any handler', async () => {
+  expect(await refusal([receiver('empty')])).toMatch(/^the receiver of \/webhooks has no handler/);
+});
+
+test('with a class that nothing provides', async () => {
+  const Payments = decorated('forgotten');
+  expect(await refusal([receiver('forgotten')])).toMatch(
+    /^NestJS has no provider for the class of @OnWebhook of Payments\.book, which would never run: add the class/,
+  );
+  expect(
+    await send(
+      await start({ imports: [receiver('forgotten')], providers: [Payments] }),
+      'transfer.succeeded',
+      'forgotten',
+    ),
+  ).toBe(200);
+});
+
+test('with a handler name twice', async () => {
+  const more = { name: 'book' };
+  const [First, Second] = [decorated('repeated', undefined, more), decorated('repeated', undefined, more)];
+  expect(await refusal([receiver('repeated')], [First, Second])).toMatch(
+    /^@OnWebhook of Payments\.book: .*"book"/,
+  );
+});
+
+test('with a misspelt pattern', async () => {
+  expect(await refusal([receiver('misspelt')], [decorated('misspelt', 'transfer.suceeded')])).toMatch(
+    /^@OnWebhook of Payments\.book: .*transfer\.suceeded/,
+  );
+});
+
+test('with a queued handler, and no queue', async () => {
+  const Payments = decorated('queueless', undefined, { name: 'book', queue: true });
+  expect(await refusal([receiver('queueless')], [Payments])).toMatch(
+    /^@OnWebhook of Payments\.book: .*queue/,
+  );
+});
+
+test.each([Scope.REQUEST, Scope.TRANSIENT])('on a provider of the scope %s', async (scope) => {
+  const Payments = decorated('scoped');
+  expect(await refusal([receiver('scoped')], [{ provide: Payments, useClass: Payments, scope }])).toMatch(
+    new RegExp(`^@OnWebhook of Payments\\.book is on a provider of the scope ${Scope[scope]}`),
+  );
+});
+
+test('on a provider that injects one of the scope REQUEST', async () => {
+  const Payments = decorated('scoped');
+  const context = { provide: 'CONTEXT', useFactory: () => ({}), scope: Scope.REQUEST };
+  const payments = { provide: Payments, useFactory: () => new Payments(), inject: ['CONTEXT'] };
+  expect(await refusal([receiver('scoped')], [context, payments])).toMatch(/scope REQUEST/);
+});
+
+test('with a class that two modules provide', async () => {
+  const Payments = decorated('double');
+  class First {}
+  class Second {}
+  const modules = [First, Second].map((module) => ({ module, providers: [Payments] }));
+  expect(await refusal([receiver('double'), ...modules])).toMatch(
+    /Payments\.book is on a provider of First and of Second, and would run twice/,
+  );
+});
+
+test('with a receiver that does not exist', async () => {
+  const Payments = decorated('partner');
+  const Others = decorated('partners');
+  expect(await refusal([receiver('partners')], [Payments, Others])).toMatch(
+    /^@OnWebhook of Payments\.book is for the receiver "partner", which the application does not have; it has those "partners"/,
+  );
+});
+
+test('with two receivers of one name, or of one path', async () => {
+  expect(await refusal([receiver('twin'), receiver('twin', { path: '/other' })])).toMatch(
+    /two receivers "twin"/,
+  );
+  expect(await refusal([receiver('one'), receiver('two', { path: '/webhooks/' })])).toMatch(
+    /the receivers "one" and "two" have the path "\/webhooks"/,
+  );
+});
+
+test('with a wrong option', async () => {
+  expect(await refusal([receiver('wrong', { path: 'webhooks' })])).toMatch(/^path must begin with "\/"/);
+  expect(await refusal([receiver('wrong', { storee: 1 })])).toMatch(/"storee" is not an option/);
+});
