@@ -214,9 +214,10 @@ describe('the packed tarball, installed in an empty project', () => {
     }
 
     test('compile in a strict project without those of Express', () => {
-      const imports = specifiers.map(
-        (name, index) => `import * as m${index} from '${name}'; void m${index};`,
-      );
+      // Its types are made of those of NestJS; test/matrix compiles them.
+      const imports = specifiers
+        .filter((name) => name !== 'posthorn/nestjs')
+        .map((name, index) => `import * as m${index} from '${name}'; void m${index};`);
       writeFileSync(join(project, 'use.ts'), imports.join('\n'));
       expect(compile(['use.ts'])).toEqual([]);
     });
