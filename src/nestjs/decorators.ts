@@ -50,7 +50,7 @@ export function OnWebhook<const P extends Pattern, S extends Schemas = Record<ne
   const { receiver: name, ...handlerOptions } = options;
   return decorate('OnWebhook', {
     receiver: name,
-    events: String(pattern),
+    events: [pattern].flat().join(', '),
     register: (receiver: Receiver<S>, call) => receiver.on(pattern, call, handlerOptions),
   });
 }

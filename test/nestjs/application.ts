@@ -1,7 +1,5 @@
 import 'reflect-metadata';
 import type { ModuleMetadata } from '@nestjs/common';
-import { ExpressAdapter } from '@nestjs/platform-express';
-import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test, type TestingModule } from '@nestjs/testing';
 import type { Receiver } from 'posthorn';
 import { getReceiverToken, type PosthornModuleOptions } from 'posthorn/nestjs';
@@ -19,31 +17,11 @@ export const options: PosthornModuleOptions = {
   deadLetters: createMapDeadLetters(),
 };
 
-/** The servers that NestJS comes with. */
-export const servers = {
-  Express: () => new ExpressAdapter(),
-  Fastify: () => new FastifyAdapter(),
-};
-
 /** Starts an application without a server, and closes it after the test. */
 export async function start(metadata: ModuleMetadata): Promise<TestingModule> {
   const module = await Test.createTestingModule(metadata).compile();
   onTestFinished(() => module.close());
   return module.init();
-}
-
-/** Creates an application on a server, and closes it after the test. */
-export async function createApplication(
-  metadata: ModuleMetadata,
-  { server = 'Express', rawBody = false }: { server?: keyof typeof servers; rawBody?: boolean } = {},
-): Promise<NestFastifyApplication> {
-  const module = await Test.createTestingModule(metadata).compile();
-  const app = module.createNestApplication<NestFastifyApplication>(servers[server](), {
-    rawBody,
-    logger: false,
-  });
-  onTestFinished(() => app.close());
-  return app;
 }
 
 /** Delivers an event to the receiver of an application, and returns the status of the answer. */

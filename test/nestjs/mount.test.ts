@@ -13,7 +13,8 @@ import { OnWebhook, PosthornModule } from 'posthorn/nestjs';
 import { createEvent, deliver, signedHeaders } from 'posthorn/testing';
 import request from 'supertest';
 import { describe, expect, test } from 'vitest';
-import { createApplication, key, options } from './application.ts';
+import { key, options } from './application.ts';
+import { createApplication } from './server.ts';
 
 @Injectable()
 class Payments {
