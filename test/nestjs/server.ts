@@ -5,7 +5,7 @@ import { Test } from '@nestjs/testing';
 import { onTestFinished } from 'vitest';
 
 /** The servers that NestJS comes with. */
-export const servers = {
+const servers = {
   Express: () => new ExpressAdapter(),
   Fastify: () => new FastifyAdapter(),
 };
