@@ -7,13 +7,15 @@ import {
   Module,
   Post,
 } from '@nestjs/common';
-import { APP_GUARD } from '@nestjs/core';
+import { APP_GUARD, HttpAdapterHost, NestFactory } from '@nestjs/core';
+import { ExpressAdapter } from '@nestjs/platform-express';
+import { Test } from '@nestjs/testing';
 import type { WebhookEvent } from 'posthorn';
 import { OnWebhook, PosthornModule } from 'posthorn/nestjs';
 import { createEvent, deliver, signedHeaders } from 'posthorn/testing';
 import request from 'supertest';
-import { describe, expect, test } from 'vitest';
-import { key, options } from './application.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { key, options, send } from './application.ts';
 import { createApplication } from './server.ts';
 
 @Injectable()
@@ -81,10 +83,10 @@ describe.each(['Express', 'Fastify'] as const)('on %s', (server) => {
     app.setGlobalPrefix('api');
     await app.listen(0, '127.0.0.1');
     const url = (await app.getUrl()).replace(/\/api$/, '');
-    const send = (path: string) => deliver(`${url}${path}`, createEvent('transfer.succeeded'), { key });
-    expect((await send('/webhooks')).status).toBe(200);
-    expect((await send('/api/webhooks')).status).toBe(404);
-    expect((await send('/api/echo')).status).toBe(403);
+    const post = (path: string) => deliver(`${url}${path}`, createEvent('transfer.succeeded'), { key });
+    expect((await post('/webhooks')).status).toBe(200);
+    expect((await post('/api/webhooks')).status).toBe(404);
+    expect((await post('/api/echo')).status).toBe(403);
   });
 
   test('several receivers have a path and handlers each', async () => {
@@ -116,4 +118,28 @@ describe.each(['Express', 'Fastify'] as const)('on %s', (server) => {
     expect((await deliver(`${url}/webhooks`, event, { key })).status).toBe(200);
     expect([app.get(Partners).seen, app.get(Payments).booked]).toEqual([['transfer.succeeded'], [event.id]]);
   });
+});
+
+test('an adapter of another framework is refused by name', async () => {
+  const adapter = Object.assign(new ExpressAdapter(), { getType: () => 'another' });
+  const module = await Test.createTestingModule({ imports: [ApplicationModule] }).compile();
+  const app = module.createNestApplication(adapter, { logger: false });
+  onTestFinished(() => app.close());
+  await expect(app.init()).rejects.toThrow(
+    'PosthornModule mounts on Express and Fastify, and this application runs on "another"',
+  );
+});
+
+test('an application without a server has the receiver and its handlers', async () => {
+  const context = await NestFactory.createApplicationContext(ApplicationModule, { logger: false });
+  onTestFinished(() => context.close());
+  expect(await send(context, 'transfer.succeeded')).toBe(200);
+  expect(context.get(Payments).booked).toHaveLength(1);
+});
+
+test('a version of NestJS that does not tell when its server is there is refused', async () => {
+  const builder = Test.createTestingModule({ imports: [ApplicationModule] });
+  await expect(builder.overrideProvider(HttpAdapterHost).useValue({}).compile()).rejects.toThrow(
+    'posthorn/nestjs needs NestJS 11.1.4 or later',
+  );
 });

@@ -111,3 +111,9 @@ test('with a wrong option', async () => {
   expect(await refusal([receiver('wrong', { path: 'webhooks' })])).toMatch(/^path must begin with "\/"/);
   expect(await refusal([receiver('wrong', { storee: 1 })])).toMatch(/"storee" is not an option/);
 });
+
+test('but without a class that is for the receiver of another application', async () => {
+  decorated('elsewhere');
+  const module = await start({ imports: [receiver('here')], providers: [decorated('here')] });
+  expect(await send(module, 'transfer.succeeded', 'here')).toBe(200);
+});
