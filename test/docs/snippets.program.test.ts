@@ -31,7 +31,7 @@ interface Snippet {
 }
 
 /** Compiled and run in test/matrix, which installs these packages. */
-const inMatrix = /from '(@nestjs\/core|@opentelemetry\/sdk-node|@prisma\/adapter-pg|knex|postgres|typeorm)'/;
+const inMatrix = /from '(@opentelemetry\/sdk-node|@prisma\/adapter-pg|knex|postgres|typeorm)'/;
 const snippets: readonly Snippet[] = documents.flatMap(({ path, blocks }) =>
   withImportsOfPage(
     blocks
@@ -40,11 +40,11 @@ const snippets: readonly Snippet[] = documents.flatMap(({ path, blocks }) =>
   ),
 );
 
-/** Later snippets of a page import one that begins with `// receiver.js` by that name. */
+/** Later snippets of a page import one that begins with `// receiver.js` or `// receiver.ts` by that name. */
 function withImportsOfPage(ofPage: readonly Snippet[]): readonly Snippet[] {
   return ofPage.map(({ name, code }, index) => ({
     name,
-    code: code.replace(/(?<= from '\.\/)([\w-]+)\.js(?=')/g, (file, stem) => {
+    code: code.replace(/(?<= from '\.\/)([\w.-]+)\.js(?=')/g, (file, stem) => {
       const imported = ofPage.slice(0, index).findLast((earlier) => earlier.code.startsWith(`// ${stem}.`));
       return imported === undefined ? file : `${imported.name}.js`;
     }),
@@ -52,15 +52,24 @@ function withImportsOfPage(ofPage: readonly Snippet[]): readonly Snippet[] {
 }
 
 /**
- * Servers get deliveries, modules are imported by somebody else, vitest runs test files, and programs come to
- * an end by themselves.
+ * Servers and modules of NestJS get deliveries, other modules are imported by somebody else, vitest runs test
+ * files, and programs come to an end by themselves.
  */
 const servers = snippets.filter(({ code }) => /listen\((\{ port: )?3000/.test(code));
-const modules = snippets.filter(({ code }) => /^export /m.test(code));
+const nestModules = snippets.filter(({ code }) => nestModuleOf(code) !== undefined);
+const modules = snippets.filter(
+  (snippet) => /^export /m.test(snippet.code) && !nestModules.includes(snippet),
+);
 const testFiles = snippets.filter(({ code }) => code.includes("from 'vitest'"));
 const programs = snippets.filter((snippet) =>
-  [servers, modules, testFiles].every((others) => !others.includes(snippet)),
+  [servers, nestModules, modules, testFiles].every((others) => !others.includes(snippet)),
 );
+
+/** The name of the module of NestJS that a snippet exports last, and that imports the others. */
+function nestModuleOf(code: string): string | undefined {
+  return code.match(/(?<=^export class )\w+Module\b/gm)?.at(-1);
+}
+
 /** A snippet that parks an event, and a delivery to it. */
 const parked: Snippet = { name: 'parked', code: '' };
 
@@ -76,6 +85,7 @@ let postgresUrl: string | undefined;
 let compilerSays: readonly string[];
 let programsRun: ChildProgram;
 let modulesRun: ChildProgram;
+let nestModulesRun: ChildProgram;
 let serversRun: ChildProgram;
 
 beforeAll(async () => {
@@ -101,6 +111,7 @@ beforeAll(async () => {
   compilerSays = compile();
   programsRun = startAll('program', [...programs, parked]);
   modulesRun = startAll('module', modules);
+  nestModulesRun = startAll('NestJS', nestModules);
   serversRun = startAll('server', servers);
 }, 600_000);
 
@@ -126,6 +137,10 @@ const compilation = {
     // The types of Hono need those of a browser, and those of drizzle-orm want the drivers of all databases.
     skipLibCheck: true,
     noUncheckedIndexedAccess: true,
+    // As in a project that `nest new` creates.
+    experimentalDecorators: true,
+    emitDecoratorMetadata: true,
+    isolatedModules: true,
     // As in test/tsconfig.json.
     paths: {
       'content-disposition': [join(packageRoot, 'node_modules/@types/content-disposition/index.d.ts')],
@@ -161,8 +176,9 @@ function startAll(kind: string, list: readonly Snippet[]): ChildProgram {
     AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
   };
   const runner = join(packageRoot, 'test', 'support', 'run-snippets.mjs');
-  const work = JSON.stringify({ kind, snippets: list.map(({ name }) => ({ name, path: compiled(name) })) });
-  const command = ['-c', 'exec "$@" 2>&1', 'sh', process.execPath, runner, work];
+  const work = list.map(({ name, code }) => ({ name, path: compiled(name), nestModule: nestModuleOf(code) }));
+  const argument = JSON.stringify({ kind, snippets: work });
+  const command = ['-c', 'exec "$@" 2>&1', 'sh', process.execPath, runner, argument];
   return startCommand('sh', command, environment, directory);
 }
 
@@ -179,10 +195,11 @@ describe('the snippets of the README and of docs/ compile and run', () => {
     expect(snippets.length).toBeGreaterThanOrEqual(15);
     expect(servers.length).toBeGreaterThanOrEqual(3);
     expect(modules.length).toBeGreaterThanOrEqual(1);
-    expect(testFiles.length).toBe(4);
+    expect(nestModules.length).toBeGreaterThanOrEqual(4);
+    expect(testFiles.length).toBe(5);
     expect(programs.length).toBeGreaterThanOrEqual(5);
     const ofMatrix = documents.flatMap(({ blocks }) => blocks.filter(({ code }) => inMatrix.test(code)));
-    expect(ofMatrix, 'one for each package, because test/matrix takes them by these').toHaveLength(6);
+    expect(ofMatrix, 'one for each package, because test/matrix takes them by these').toHaveLength(5);
   });
 
   test('no snippet hides in a block of another language', () => {
@@ -249,7 +266,8 @@ describe('the snippets of the README and of docs/ compile and run', () => {
     let output: string;
 
     beforeAll(async () => {
-      const root = join(folder, 'out', 'vitest');
+      // Beside the snippets that they import.
+      const root = join(folder, 'out');
       for (const { name } of testFiles) cpSync(compiled(name), join(root, `${name}.test.js`));
       // Otherwise vitest would look for one further up, and find that of this package.
       writeFileSync(join(root, 'vitest.config.js'), 'export default {};\n');
@@ -292,6 +310,15 @@ describe('the snippets of the README and of docs/ compile and run', () => {
 
   test('all programs come to an end by themselves', async () => {
     expect(await programsRun.exit, programsRun.lines.join('\n')).toBe(0);
+  });
+
+  test.each(nestModules)('$name, a module of NestJS', async ({ name }) => {
+    const printed = await printedBy(nestModulesRun, name);
+    expect(printed.at(-1)).toMatch(/^answered (processed|queued), and processed$/);
+  });
+
+  test('all modules of NestJS come to an end by themselves', async () => {
+    expect(await nestModulesRun.exit, nestModulesRun.lines.join('\n')).toBe(0);
   });
 
   test.each(modules)('$name, a module', async ({ name, code }) => {

@@ -3,6 +3,9 @@
 
 import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
+import { NestFactory } from '@nestjs/core';
+import { getReceiverToken } from 'posthorn/nestjs';
+import { createEvent, deliver } from 'posthorn/testing';
 
 const { kind, snippets } = JSON.parse(process.argv[2]);
 
@@ -18,11 +21,26 @@ async function connect({ pool, redis }) {
   if (pool !== undefined) print((await pool.query("select 'connected' as answer")).rows[0].answer);
 }
 
-for (const { name, path } of snippets) {
+/** Starts an application of a module of NestJS, and delivers an event to it. */
+async function deliverTo(module) {
+  const app = await NestFactory.create(module, { logger: false, abortOnError: false });
+  const processed = new Promise((resolve) => {
+    app.get(getReceiverToken()).observe(({ outcome }) => outcome === 'processed' && resolve(outcome));
+  });
+  await app.listen(0, '127.0.0.1');
+  const event = createEvent('transfer.succeeded');
+  const answer = await deliver(`${await app.getUrl()}/webhooks`, event, { key: process.env.SIGNING_KEY });
+  const { outcome } = await answer.json();
+  print(`answered ${outcome}, and ${await processed}`);
+  await app.close();
+}
+
+for (const { name, path, nestModule } of snippets) {
   print(`begin ${name}`);
   try {
     const exported = await import(pathToFileURL(path).href);
     if (kind === 'module') await connect(exported);
+    if (kind === 'NestJS') await deliverTo(exported[nestModule]);
     print(`end ${name}`);
   } catch (error) {
     print(`${inspect(error)}\nfail ${name}`);

@@ -1,0 +1,34 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import manifest from '../../package.json' with { type: 'json' };
+import { packageRoot } from '../support/child-program.ts';
+import { readDocument } from '../support/documents.ts';
+import { rowsOf } from '../support/table-rows.ts';
+
+const page = readDocument('docs/nestjs.md');
+
+/** What the page quotes of messages, without those of NestJS and of single options. */
+const quotes = rowsOf(page.path)
+  .map(([cell = '']) => /^"([^"…]+)"$/.exec(cell)?.[1])
+  .filter((quote) => quote !== undefined);
+
+/** The messages of the module, each as its source, in one line. */
+const messages = readdirSync(join(packageRoot, 'src/nestjs'))
+  .map((name) => readFileSync(join(packageRoot, 'src/nestjs', name), 'utf8'))
+  .flatMap((source) => source.match(/(?<=new ConfigurationError\()[\s\S]*?(?=\);)/g) ?? [])
+  .map((message) => message.replace(/['`] \+\s+['`]/g, ''));
+
+test('the table of refusals has each message of the module, and no other', () => {
+  const missing = messages.filter((message) => !quotes.some((quote) => message.includes(quote)));
+  expect(missing, 'the one that hands on the message of `receiver.on`').toEqual([
+    expect.stringContaining('messageOf(cause)'),
+  ]);
+  expect(quotes.filter((quote) => !messages.some((message) => message.includes(quote)))).toEqual([]);
+});
+
+test('the page names the versions that the package accepts', () => {
+  const { '@nestjs/common': common, '@nestjs/core': core } = manifest.peerDependencies;
+  expect([common, core]).toEqual(['^11.1.4 || ^12.0.0', '^11.1.4 || ^12.0.0']);
+  expect(page.text).toContain('NestJS 11.1.4 or later and 12,');
+});
