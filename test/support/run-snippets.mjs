@@ -21,18 +21,20 @@ async function connect({ pool, redis }) {
   if (pool !== undefined) print((await pool.query("select 'connected' as answer")).rows[0].answer);
 }
 
-/** Starts an application of a module of NestJS, and delivers an event to it. */
+/** Starts an application of a module of NestJS, delivers an event to it, and closes it. */
 async function deliverTo(module) {
   const app = await NestFactory.create(module, { logger: false, abortOnError: false });
   const processed = new Promise((resolve) => {
     app.get(getReceiverToken()).observe(({ outcome }) => outcome === 'processed' && resolve(outcome));
   });
-  await app.listen(0, '127.0.0.1');
-  const event = createEvent('transfer.succeeded');
-  const answer = await deliver(`${await app.getUrl()}/webhooks`, event, { key: process.env.SIGNING_KEY });
-  const { outcome } = await answer.json();
-  print(`answered ${outcome}, and ${await processed}`);
-  await app.close();
+  try {
+    await app.listen(0, '127.0.0.1');
+    const url = `${await app.getUrl()}/webhooks`;
+    const answer = await deliver(url, createEvent('transfer.succeeded'), { key: process.env.SIGNING_KEY });
+    print(`answered ${(await answer.json()).outcome}, and ${await processed}`);
+  } finally {
+    await app.close();
+  }
 }
 
 for (const { name, path, nestModule } of snippets) {
