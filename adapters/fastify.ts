@@ -1,7 +1,7 @@
 import { ConfigurationError } from '../src/receiver/errors.ts';
 import type { Mountable } from '../src/receiver/receiver-interface.ts';
 import { checkOptions, checkReceiver } from '../src/receiver/values/check-options.ts';
-import { propertyOf, show } from '../src/receiver/values/foreign-values.ts';
+import { messageOf, propertyOf, show } from '../src/receiver/values/foreign-values.ts';
 import { toNode } from './node.ts';
 import type { NodeRequest, NodeResponse } from './node-http.ts';
 import { readPath } from './served-path.ts';
@@ -13,7 +13,11 @@ export interface FastifyOptions {
 }
 
 /** A plugin for `app.register`. */
-export type FastifyPlugin = (scope: FastifyScope, options: unknown, done: () => void) => void;
+export type FastifyPlugin = (
+  scope: FastifyScope,
+  options: unknown,
+  done: (error?: ConfigurationError) => void,
+) => void;
 
 /** The part of a Fastify instance that `toFastify` uses. */
 export interface FastifyScope {
@@ -81,7 +85,13 @@ export function toFastify(receiver: Mountable, options: FastifyOptions): Fastify
   };
   return (scope, _options, done) => {
     checkScope(scope, path);
-    for (const url of spellingsOf(path, scope)) scope.all(url, { preParsing }, neverReached);
+    try {
+      for (const url of spellingsOf(path, scope)) scope.all(url, { preParsing }, neverReached);
+    } catch (cause) {
+      // Thrown, it would be an uncaught exception, and the application would wait for the plugin.
+      done(new ConfigurationError(`toFastify cannot add its route ${path}: ${messageOf(cause)}`, { cause }));
+      return;
+    }
     done();
   };
 }

@@ -2,7 +2,9 @@ import type { Receiver } from '../receiver/receiver-interface.ts';
 
 /** A method with `@OnWebhook` or `@OnUnhandledWebhook`. */
 export interface DecoratedMethod {
-  /** The class and the method, and the decorator, for messages. */
+  /** The class and the method, for the log. */
+  readonly place: string;
+  /** The place, and the decorator, for messages. */
   readonly label: string;
   readonly key: string | symbol;
   /** The name of the receiver that it is for; undefined for the one without a name. */

@@ -6,6 +6,7 @@ import type { HandlerContext, HandlerOptions } from '../receiver/handling/route.
 import type { Receiver } from '../receiver/receiver-interface.ts';
 import { checkOptions } from '../receiver/values/check-options.ts';
 import { addMethod, type DecoratedMethod } from './decorated-methods.ts';
+import { checkName } from './tokens.ts';
 
 /** Options of {@link OnUnhandledWebhook}. */
 export interface OnUnhandledWebhookOptions {
@@ -81,8 +82,9 @@ export function OnUnhandledWebhook(
 /** Creates a decorator that notes the method it is on. */
 function decorate<Parameters extends readonly unknown[]>(
   decorator: string,
-  method: Omit<DecoratedMethod, 'label' | 'key'>,
+  method: Omit<DecoratedMethod, 'place' | 'label' | 'key'>,
 ): WebhookDecorator<Parameters> {
+  checkName('receiver', method.receiver);
   return (prototype, key, descriptor) => {
     // Decorators of the later standard, which NestJS does not use, get other arguments.
     if (typeof prototype !== 'object' || typeof descriptor?.value !== 'function') {
@@ -91,7 +93,7 @@ function decorate<Parameters extends readonly unknown[]>(
           'static, and compile with "experimentalDecorators"',
       );
     }
-    const label = `@${decorator} of ${prototype.constructor.name}.${String(key)}`;
-    addMethod(prototype, { ...method, label, key });
+    const place = `${prototype.constructor.name}.${String(key)}`;
+    addMethod(prototype, { ...method, place, label: `@${decorator} of ${place}`, key });
   };
 }

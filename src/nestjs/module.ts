@@ -3,7 +3,10 @@ import { DiscoveryModule, DiscoveryService, HttpAdapterHost } from '@nestjs/core
 import { createReceiver } from '../create-receiver.ts';
 import type { Schemas } from '../receiver/events/schema.ts';
 import type { Receiver } from '../receiver/receiver-interface.ts';
-import { checkObject, checkOptions, invalidOption } from '../receiver/values/check-options.ts';
+import { optionNames } from '../receiver/settings.ts';
+import { checkOptions, invalidOption } from '../receiver/values/check-options.ts';
+import { show } from '../receiver/values/foreign-values.ts';
+import { ModuleCheck } from './module-check.ts';
 import type {
   PosthornModuleAsyncOptions,
   PosthornModuleOptions,
@@ -30,12 +33,12 @@ export class PosthornModule {
   /**
    * Imports a receiver with these options. Several receivers have names, and a path each.
    *
-   * @throws ConfigurationError without options; when the application starts, for a wrong one.
+   * @throws ConfigurationError for an unknown option; when the application starts, for a wrong one.
    */
   static forRoot<const S extends Schemas = Record<never, never>>(
     options: PosthornModuleOptions<S>,
   ): DynamicModule {
-    checkObject(options, 'PosthornModule.forRoot');
+    checkOptions(options, ['name', 'path', ...optionNames], 'PosthornModule.forRoot');
     const { name, ...rest } = options;
     return receiverModule(name, { useFactory: () => rest });
   }
@@ -58,7 +61,7 @@ export class PosthornModule {
   static forRootAsync<const S extends Schemas = Record<never, never>>(
     options: PosthornModuleAsyncOptions<S>,
   ): DynamicModule {
-    checkOptions(options, ['name', 'imports', 'inject', 'useFactory'], 'PosthornModule.forRootAsync');
+    checkFactory(options, 'PosthornModule.forRootAsync');
     const { name, ...factory } = options;
     return receiverModule(name, factory);
   }
@@ -77,7 +80,7 @@ export class PosthornModule {
    * ```
    */
   static forWorker(options: PosthornWorkerOptions): DynamicModule {
-    checkOptions(options, ['name', 'imports', 'inject', 'useFactory'], 'PosthornModule.forWorker');
+    checkFactory(options, 'PosthornModule.forWorker');
     const { name, imports = [], inject = [], useFactory } = options;
     const lifecycle: Provider = {
       provide: WORKER_LIFECYCLE,
@@ -85,23 +88,32 @@ export class PosthornModule {
       useFactory: (discovery: DiscoveryService, receiver: Receiver, ...dependencies) =>
         new WorkerLifecycle(() => useFactory(receiver, ...dependencies), discovery),
     };
-    return { module: PosthornModule, imports: [DiscoveryModule, ...imports], providers: [lifecycle] };
+    return { module: PosthornModule, imports, providers: [lifecycle] };
   }
 }
 
-Module({})(PosthornModule);
+// The decorator as a function, because Node.js runs these sources without a compiler. NestJS adds to this what
+// forRoot and the others return.
+Module({
+  imports: [DiscoveryModule],
+  providers: [
+    {
+      provide: ModuleCheck,
+      inject: [DiscoveryService],
+      useFactory: (discovery: DiscoveryService) => new ModuleCheck(discovery),
+    },
+  ],
+})(PosthornModule);
 
 function receiverModule<S extends Schemas>(
   name: string | undefined,
   { imports = [], inject = [], useFactory }: Omit<PosthornModuleAsyncOptions<S>, 'name'>,
 ): DynamicModule {
-  if (name !== undefined && (typeof name !== 'string' || name === ''))
-    throw invalidOption('name', 'must be a text that is not empty, or be left out');
   const token = getReceiverToken(name);
   return {
     module: PosthornModule,
     global: true,
-    imports: [DiscoveryModule, ...imports],
+    imports,
     providers: [
       { provide: OPTIONS, inject, useFactory },
       { provide: token, inject: [OPTIONS], useFactory: createFrom },
@@ -115,10 +127,16 @@ function receiverModule<S extends Schemas>(
   };
 }
 
+function checkFactory(options: { readonly useFactory: unknown }, functionName: string): void {
+  checkOptions(options, ['name', 'imports', 'inject', 'useFactory'], functionName);
+  if (typeof options.useFactory === 'function') return;
+  throw invalidOption('useFactory', `of ${functionName} must be a function, got ${show(options.useFactory)}`);
+}
+
 type Dependencies = [PosthornOptions, Receiver, DiscoveryService, HttpAdapterHost];
 
 function createFrom<S extends Schemas>(all: PosthornOptions<S>): Receiver<S> {
-  checkObject(all, 'PosthornModule');
+  checkOptions(all, ['path', ...optionNames], 'PosthornModule');
   const { path, ...options } = all;
   return createReceiver<S>(options);
 }

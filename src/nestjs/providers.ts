@@ -17,17 +17,19 @@ type Wrapper = ReturnType<DiscoveryService['getProviders']>[number];
  * @throws ConfigurationError for a method that cannot be called, or that would run twice for an event.
  */
 export function findMethods(discovery: DiscoveryService): readonly ProvidedMethod[] {
-  const instances = new Set<unknown>();
-  const modules = new Map<unknown, string | undefined>();
+  const found = new Map<unknown, Wrapper>();
   return [...discovery.getProviders(), ...discovery.getControllers()].flatMap((wrapper) => {
     const { declaredBy, methods } = declarationOf(wrapper);
     const [first] = methods;
-    if (first === undefined || instances.has(wrapper.instance)) return [];
+    if (first === undefined) return [];
     claim(declaredBy);
+    claim(propertyOf(wrapper.token, 'prototype'));
     checkScope(wrapper, first);
-    if (modules.has(declaredBy)) throw runsTwice(first, modules.get(declaredBy), wrapper.host?.name);
-    instances.add(wrapper.instance);
-    modules.set(declaredBy, wrapper.host?.name);
+    // By null an application says that it goes without the class: a feature that is off, or a test.
+    if (wrapper.instance === null || found.get(declaredBy)?.instance === wrapper.instance) return [];
+    for (const [other, provider] of found)
+      if (isRelated(other, declaredBy)) throw runsTwice(first, provider, wrapper);
+    found.set(declaredBy, wrapper);
     return methods.map((method) => ({ ...method, call: callOf(wrapper.instance, method) }));
   });
 }
@@ -51,13 +53,20 @@ function checkScope(wrapper: Wrapper, { label }: DecoratedMethod): void {
   );
 }
 
-function runsTwice(
-  { label }: DecoratedMethod,
-  ...modules: readonly (string | undefined)[]
-): ConfigurationError {
+/** Returns true if one is the other, or inherits from it. */
+function isRelated(one: unknown, other: unknown): boolean {
+  return inherits(one, other) || inherits(other, one);
+}
+
+function inherits(prototype: unknown, from: unknown): boolean {
+  return prototype === from || Object.prototype.isPrototypeOf.call(from, Object(prototype));
+}
+
+function runsTwice({ label }: DecoratedMethod, ...providers: readonly Wrapper[]): ConfigurationError {
+  const places = providers.map(({ name, host }) => `${String(name)} of ${host?.name}`);
   return new ConfigurationError(
-    `${label} is on a provider of ${modules.join(' and of ')}, and would run twice for each event: ` +
-      'provide it in one module, export it, and import that module in the other',
+    `${label} is on the providers ${places.join(' and ')}, and would run twice for each event: ` +
+      'provide it in one module, which exports it for others',
   );
 }
 
@@ -66,6 +75,6 @@ function callOf(instance: unknown, { key, label }: DecoratedMethod): ProvidedMet
   const target = Object(instance);
   if (typeof propertyOf(target, key) === 'function') return (...parameters) => target[key](...parameters);
   throw new ConfigurationError(
-    `${label} has been replaced by a provider without that method: provide an object that has it`,
+    `${label} has been replaced by a provider without that method: provide an object that has it, or null`,
   );
 }

@@ -5,7 +5,7 @@ import { ConfigurationError } from '../receiver/errors.ts';
 import type { Receiver } from '../receiver/receiver-interface.ts';
 import { closeInHook } from './close-in-hook.ts';
 import { closeFirst } from './hook-order.ts';
-import { checkAdapter, mountOn } from './mount.ts';
+import { holdUntil, mountOn } from './mount.ts';
 import type { PosthornOptions } from './options.ts';
 import { checkDistinct, type Endpoint, registerMethods } from './registration.ts';
 import { RECEIVER_LIFECYCLE } from './tokens.ts';
@@ -17,9 +17,13 @@ export class ReceiverLifecycle implements Endpoint, OnModuleInit, OnApplicationB
   readonly name: string | undefined;
   readonly path: string;
   readonly #receiver: Receiver;
-  readonly #queue: PosthornOptions['queue'];
+  #queue: PosthornOptions['queue'];
   readonly #discovery: DiscoveryService;
   readonly #host: HttpAdapterHost;
+  readonly #started: Promise<void>;
+  #start: () => void = () => {};
+  #mountError: unknown;
+  #isRegistered = false;
 
   constructor(
     name: string | undefined,
@@ -36,18 +40,26 @@ export class ReceiverLifecycle implements Endpoint, OnModuleInit, OnApplicationB
     this.#queue = queue;
     this.#discovery = discovery;
     this.#host = host;
+    this.#started = new Promise((resolve) => {
+      this.#start = resolve;
+    });
     closeFirst(discovery, RECEIVER_LIFECYCLE, -1);
     // A testing module gets its adapter after its providers, and any application before its body parsers.
     host.init$.subscribe(() => this.#mount());
   }
 
-  /** Registers the decorated methods: all other providers exist now, and their `onModuleInit` has run. */
+  /**
+   * Registers the decorated methods: all other providers exist now, and their `onModuleInit` has run. A
+   * testing module that has been initialized calls the hooks again for its application.
+   */
   onModuleInit(): void {
-    if (this.#host.httpAdapter) checkAdapter(this.#host.httpAdapter);
+    if (this.#mountError !== undefined) throw this.#mountError;
+    if (this.#isRegistered) return;
+    this.#isRegistered = true;
     const all = this.#findAll();
     checkDistinct(all);
-    for (const { label, events } of registerMethods(this.#receiver, this, all, this.#discovery))
-      logger.log(`${this.path}: ${events} to ${label}`);
+    for (const { place, events } of registerMethods(this.#receiver, this, all, this.#discovery))
+      logger.log(`${this.path}: ${events} to ${place}`);
   }
 
   /** Other providers may have called `receiver.on` until now. */
@@ -56,17 +68,22 @@ export class ReceiverLifecycle implements Endpoint, OnModuleInit, OnApplicationB
       this.#receiver.eventFilters();
     } catch (cause) {
       throw new ConfigurationError(
-        `the receiver of ${this.path} has no handler, and its first events would be lost: write @OnWebhook on ` +
+        `the receiver of ${this.path} has no handler, and would answer every event 503: write @OnWebhook on ` +
           'a method of a provider, or call receiver.on in a constructor or in onModuleInit',
         { cause },
       );
     }
+    this.#start();
   }
 
   /** Comes before any other `onModuleDestroy`, because handlers use what the others close. */
   async onModuleDestroy(): Promise<void> {
-    await this.#receiver.close();
-    await closeInHook(this.#queue);
+    // What waits for a start that failed gets its answer: closing.
+    this.#start();
+    await closeInHook(() => this.#receiver.close());
+    const queue = this.#queue;
+    this.#queue = undefined;
+    await closeInHook(() => queue?.close());
   }
 
   /** The receivers of the application, this one among them. */
@@ -75,8 +92,15 @@ export class ReceiverLifecycle implements Endpoint, OnModuleInit, OnApplicationB
     return providers.filter(({ token }) => token === RECEIVER_LIFECYCLE).map(({ instance }) => instance);
   }
 
+  /** RxJS would throw an error of its subscriber where nothing can catch it. */
   #mount(): void {
+    const adapter = this.#host.httpAdapter;
     // An application without a server has null here.
-    if (this.#host.httpAdapter) mountOn(this.#host.httpAdapter, this.#receiver, this.path);
+    if (!adapter) return;
+    try {
+      mountOn(adapter, holdUntil(this.#started, this.#receiver), this.path);
+    } catch (error) {
+      this.#mountError = error;
+    }
   }
 }

@@ -54,7 +54,7 @@ export function checkDistinct(all: readonly Endpoint[]): void {
 function checkReceiver({ label, receiver }: ProvidedMethod, all: readonly Endpoint[]): void {
   if (all.some(({ name }) => name === receiver)) return;
   throw new ConfigurationError(
-    `${label} is for the receiver ${nameOf(receiver)}, which the application does not have; it has those ` +
+    `${label} is for the receiver ${nameOf(receiver)}, which the application does not have; it has ` +
       `${all.map(({ name }) => nameOf(name)).join(', ')}: set "receiver" in the options of the decorator, or ` +
       'import PosthornModule.forRoot with that name',
   );
@@ -65,8 +65,8 @@ function checkProvided({ name }: Endpoint): void {
   if (labels.length === 0) return;
   throw new ConfigurationError(
     `NestJS has no provider for the class of ${labels.join(', ')}, which would never run: add the class to ` +
-      'the `providers` of a module that the application imports. If it belongs to another application, ' +
-      'do not import its file here, or give it a receiver of its own name',
+      'the `providers` of a module that the application imports. If this application goes without it, ' +
+      'do not import its file, or provide null for it: { provide: TheClass, useValue: null }',
   );
 }
 

@@ -1,8 +1,12 @@
 import { Inject } from '@nestjs/common';
+import { invalidOption } from '../receiver/values/check-options.ts';
+import { show } from '../receiver/values/foreign-values.ts';
 
 /**
  * Returns the injection token of a receiver: of the one with this name, or of the one without a name. It is
  * the same in the ESM and in the CommonJS build.
+ *
+ * @throws ConfigurationError for a name that is not a text, or empty.
  *
  * @example
  * ```ts
@@ -10,6 +14,7 @@ import { Inject } from '@nestjs/common';
  * ```
  */
 export function getReceiverToken(name?: string): symbol {
+  checkName('name', name);
   return Symbol.for(name === undefined ? 'posthorn.receiver' : `posthorn.receiver:${name}`);
 }
 
@@ -24,6 +29,12 @@ export function getReceiverToken(name?: string): symbol {
  */
 export function InjectReceiver(name?: string): ParameterDecorator & PropertyDecorator {
   return Inject(getReceiverToken(name));
+}
+
+/** Throws ConfigurationError for a value that cannot name a receiver. */
+export function checkName(option: string, name: unknown): void {
+  if (name === undefined || (typeof name === 'string' && name !== '')) return;
+  throw invalidOption(option, `must be the name of a receiver, or be left out; got ${show(name)}`);
 }
 
 // These are tokens within each module of ours, by which the module of one build finds that of the other.

@@ -8,7 +8,8 @@ import { WORKER_LIFECYCLE } from './tokens.ts';
 /** Starts a worker once all handlers are registered, and closes it before its receiver. */
 export class WorkerLifecycle implements OnApplicationBootstrap, OnModuleDestroy {
   readonly #start: () => Worker | Promise<Worker>;
-  #worker: Worker | undefined;
+  #worker: Promise<Worker> | undefined;
+  #closed = false;
 
   constructor(start: () => Worker | Promise<Worker>, discovery: DiscoveryService) {
     this.#start = start;
@@ -16,10 +17,15 @@ export class WorkerLifecycle implements OnApplicationBootstrap, OnModuleDestroy 
   }
 
   async onApplicationBootstrap(): Promise<void> {
-    this.#worker = await this.#start();
+    if (this.#closed) return;
+    this.#worker ??= Promise.resolve(this.#start());
+    await this.#worker;
   }
 
   async onModuleDestroy(): Promise<void> {
-    await closeInHook(this.#worker);
+    this.#closed = true;
+    const worker = this.#worker;
+    this.#worker = undefined;
+    await closeInHook(async () => (await worker)?.close());
   }
 }

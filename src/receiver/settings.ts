@@ -169,13 +169,16 @@ export type Settings = {
   readonly [Name in keyof Required<ReceiverOptions>]: ReturnType<(typeof readers)[Name]>;
 };
 
+/** The names of the options of `createReceiver`. */
+export const optionNames: readonly string[] = Object.keys(readers);
+
 /** Checks the options. Throws {@link ConfigurationError} that names the wrong one. */
 export function readOptions(
   options: ReceiverOptions,
   createStore: Given['createStore'],
   onMisuse: Given['onMisuse'] = () => {},
 ): Settings {
-  checkOptions(options, Object.keys(readers), 'createReceiver');
+  checkOptions(options, optionNames, 'createReceiver');
   const given = { options, createStore, onMisuse };
   const settings = Object.entries(readers).map(([name, read]) => [name, read(given)]);
   return Object.fromEntries(settings);

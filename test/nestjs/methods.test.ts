@@ -1,4 +1,4 @@
-import { Controller, Injectable, type OnModuleInit } from '@nestjs/common';
+import { Controller, Injectable, type OnModuleInit, type Provider } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import type { Receiver, WebhookEvent } from 'posthorn';
 import {
@@ -128,6 +128,31 @@ test('a stand-in of a test is called in place of the class, and must have the me
   await expect(incomplete.init()).rejects.toThrow(
     /^@OnWebhook of Payments\.book has been replaced by a provider without that method/,
   );
+});
+
+test('one stand-in may have the methods of two classes, and a class may stand in for another', async () => {
+  const calls: string[] = [];
+  const create = (name: string) => {
+    class Payments {
+      @OnWebhook('*', { receiver: 'replaced twice' })
+      book(_event: WebhookEvent): void {
+        calls.push(name);
+      }
+    }
+    return Payments;
+  };
+  const [First, Second, Third, Fourth] = ['first', 'second', 'third', 'fourth'].map(create);
+  const useValue = { book: () => calls.push('stand-in') };
+  const module = await start({
+    imports: [receiver('replaced twice')],
+    providers: [
+      { provide: First, useValue },
+      { provide: Second, useValue },
+      { provide: Third, useClass: Fourth },
+    ] as Provider[],
+  });
+  expect(await send(module, 'transfer.succeeded', 'replaced twice')).toBe(200);
+  expect(calls.sort()).toEqual(['fourth', 'stand-in', 'stand-in']);
 });
 
 test('a spy that comes after the start is called', async () => {

@@ -11,7 +11,7 @@ import { APP_GUARD, HttpAdapterHost, NestFactory } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { Test } from '@nestjs/testing';
 import type { WebhookEvent } from 'posthorn';
-import { OnWebhook, PosthornModule } from 'posthorn/nestjs';
+import { getReceiverToken, OnWebhook, PosthornModule } from 'posthorn/nestjs';
 import { createEvent, deliver, signedHeaders } from 'posthorn/testing';
 import request from 'supertest';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -142,4 +142,24 @@ test('a version of NestJS that does not tell when its server is there is refused
   await expect(builder.overrideProvider(HttpAdapterHost).useValue({}).compile()).rejects.toThrow(
     'posthorn/nestjs needs NestJS 11.1.4 or later',
   );
+});
+
+test('on Fastify a controller with the same path is refused, and nothing is left running', async () => {
+  @Controller()
+  class Others {
+    @Post('webhooks')
+    receive(): void {}
+  }
+  const app = await createApplication(
+    { imports: [ApplicationModule], controllers: [Others] },
+    { server: 'Fastify' },
+  );
+  await expect(app.listen(0, '127.0.0.1')).rejects.toThrow(/route.*\/webhooks/);
+});
+
+test('a replaced receiver that cannot be mounted stops the start', async () => {
+  const builder = Test.createTestingModule({ imports: [ApplicationModule] });
+  const module = await builder.overrideProvider(getReceiverToken()).useValue({}).compile();
+  const app = module.createNestApplication({ logger: false });
+  await expect(app.init()).rejects.toThrow();
 });

@@ -1,5 +1,5 @@
 import { Injectable, Module } from '@nestjs/common';
-import type { Receiver, WebhookEvent } from 'posthorn';
+import { type Receiver, UnavailableError, type WebhookEvent } from 'posthorn';
 import { getReceiverToken, OnWebhook, PosthornModule, receiverHealth } from 'posthorn/nestjs';
 import { expect, test } from 'vitest';
 import { options, send, start } from './application.ts';
@@ -43,8 +43,12 @@ test('wrong options have clear errors', async () => {
   expect(() => Reflect.apply(PosthornModule.forWorker, PosthornModule, [{ worker: 1 }])).toThrow(
     '"worker" is not an option of PosthornModule.forWorker',
   );
+  expect(() => Reflect.apply(PosthornModule.forWorker, PosthornModule, [{}])).toThrow(
+    'useFactory of PosthornModule.forWorker must be a function, got undefined',
+  );
+  expect(() => OnWebhook('*', { receiver: '' })).toThrow('receiver must be the name of a receiver');
   expect(() => PosthornModule.forRoot({ ...options, name: '' })).toThrow(
-    'name must be a text that is not empty',
+    'name must be the name of a receiver, or be left out; got ""',
   );
 });
 
@@ -57,4 +61,12 @@ test('the health of a receiver is an indicator of terminus', async () => {
   expect(await receiverHealth(receiver, 'webhooks')).toEqual({ webhooks: { status: 'up', code: undefined } });
   await receiver.close();
   expect(await receiverHealth(receiver, 'webhooks')).toMatchObject({ webhooks: { status: 'down' } });
+  const health = await receiver.health();
+  const error = new UnavailableError('store_unavailable', 'the store is away');
+  const away = {
+    health: async () => ({ ...health, closing: false, store: { ok: false, latencyMs: 1, error } }),
+  };
+  expect(await receiverHealth(away, 'webhooks')).toEqual({
+    webhooks: { status: 'down', code: 'store_unavailable' },
+  });
 });

@@ -86,7 +86,7 @@ test('with a class that two modules provide', async () => {
   class Second {}
   const modules = [First, Second].map((module) => ({ module, providers: [Payments] }));
   expect(await refusal([receiver('double'), ...modules])).toMatch(
-    /Payments\.book is on a provider of First and of Second, and would run twice/,
+    /Payments\.book is on the providers Payments of First and Payments of Second, and would run twice/,
   );
 });
 
@@ -94,7 +94,7 @@ test('with a receiver that does not exist', async () => {
   const Payments = decorated('partner');
   const Others = decorated('partners');
   expect(await refusal([receiver('partners')], [Payments, Others])).toMatch(
-    /^@OnWebhook of Payments\.book is for the receiver "partner", which the application does not have; it has those "partners"/,
+    /^@OnWebhook of Payments\.book is for the receiver "partner", which the application does not have; it has "partners"/,
   );
 });
 
@@ -109,7 +109,45 @@ test('with two receivers of one name, or of one path', async () => {
 
 test('with a wrong option', async () => {
   expect(await refusal([receiver('wrong', { path: 'webhooks' })])).toMatch(/^path must begin with "\/"/);
-  expect(await refusal([receiver('wrong', { storee: 1 })])).toMatch(/"storee" is not an option/);
+  expect(() => receiver('wrong', { storee: 1 })).toThrow(
+    '"storee" is not an option of PosthornModule.forRoot',
+  );
+});
+
+test('with a class and its subclass, which both have the inherited handler', async () => {
+  const Payments = decorated('family');
+  class Special extends Payments {}
+  expect(await refusal([receiver('family')], [Payments, Special])).toMatch(
+    /^@OnWebhook of Payments\.book is on the providers Payments of \w+ and Special of \w+, and would run twice/,
+  );
+});
+
+test('with options, or a worker, that depend on a provider of the scope REQUEST', async () => {
+  const tenant = { provide: 'TENANT', useFactory: () => ({}), scope: Scope.REQUEST };
+  const tenants = { module: class {}, providers: [tenant], exports: ['TENANT'] };
+  const factory = { name: 'scoped', imports: [tenants], inject: ['TENANT'] };
+  const message = /^the options of PosthornModule depend on a provider of the scope REQUEST/;
+  const scoped = PosthornModule.forRootAsync({ ...factory, useFactory: () => options });
+  expect(await refusal([scoped])).toMatch(message);
+  expect(await refusal([scoped, receiver('static')], [decorated('static')])).toMatch(message);
+  const worker = PosthornModule.forWorker({ ...factory, useFactory: () => ({ close: () => {} }) });
+  expect(await refusal([receiver('scoped'), worker], [decorated('scoped')])).toMatch(message);
+});
+
+test('with the module, but without a receiver', async () => {
+  expect(await refusal([PosthornModule])).toMatch(/^PosthornModule is imported without options/);
+  const module = await start({
+    imports: [receiver('imported'), PosthornModule],
+    providers: [decorated('imported')],
+  });
+  expect(await send(module, 'transfer.succeeded', 'imported')).toBe(200);
+});
+
+test('but with null in place of a class', async () => {
+  const [Payments, Off] = [decorated('off'), decorated('off')];
+  const off = { provide: Off, useFactory: () => null };
+  const module = await start({ imports: [receiver('off')], providers: [Payments, off] });
+  expect(await send(module, 'transfer.succeeded', 'off')).toBe(200);
 });
 
 test('but without a class that is for the receiver of another application', async () => {

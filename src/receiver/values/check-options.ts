@@ -1,15 +1,11 @@
 import { ConfigurationError } from '../errors.ts';
 import { propertyOf, show, typeNameOf } from './foreign-values.ts';
 
-/** Throws {@link ConfigurationError} unless `options` is an object. */
-export function checkObject(options: unknown, functionName: string): asserts options is object {
-  if (typeof options === 'object' && options !== null) return;
-  throw new ConfigurationError(`${functionName} takes an object of options, got ${show(options)}`);
-}
-
 /** Throws {@link ConfigurationError} unless `options` is an object with only the given names. */
 export function checkOptions(options: unknown, names: readonly string[], functionName: string): void {
-  checkObject(options, functionName);
+  if (typeof options !== 'object' || options === null) {
+    throw new ConfigurationError(`${functionName} takes an object of options, got ${show(options)}`);
+  }
   const unknownName = Object.keys(options).find((name) => !names.includes(name));
   if (unknownName === undefined) return;
   throw new ConfigurationError(

@@ -1,0 +1,32 @@
+import type { OnModuleInit } from '@nestjs/common';
+import type { DiscoveryService } from '@nestjs/core';
+import { ConfigurationError } from '../receiver/errors.ts';
+import { RECEIVER_LIFECYCLE, WORKER_LIFECYCLE } from './tokens.ts';
+
+/** Refuses to start if the hooks of a receiver or worker would never run. */
+export class ModuleCheck implements OnModuleInit {
+  readonly #discovery: DiscoveryService;
+
+  constructor(discovery: DiscoveryService) {
+    this.#discovery = discovery;
+  }
+
+  onModuleInit(): void {
+    const lifecycles = this.#discovery
+      .getProviders()
+      .filter(({ token }) => token === RECEIVER_LIFECYCLE || token === WORKER_LIFECYCLE);
+    if (lifecycles.length === 0) {
+      throw new ConfigurationError(
+        'PosthornModule is imported without options, so it has no receiver: ' +
+          "import PosthornModule.forRoot({ path: '/webhooks', signingKey })",
+      );
+    }
+    // NestJS creates such a provider for each request of its own routes, and calls none of its hooks.
+    if (lifecycles.some((lifecycle) => !lifecycle.isDependencyTreeStatic())) {
+      throw new ConfigurationError(
+        'the options of PosthornModule depend on a provider of the scope REQUEST, which does not exist when ' +
+          'the application starts: inject only providers of the default scope',
+      );
+    }
+  }
+}
