@@ -38,14 +38,12 @@ const settings: Readonly<Record<string, Setting>> = {
   'Koa 2 and 3': { code: "import Koa from 'koa'; const app = new Koa();", runBy: 'examples/koa/server.js' },
   'NestJS on Express': {
     code: nest('use(handler: (request: never, response: never, next: never) => unknown): unknown'),
-    runBy: 'examples/nest-express/src/main.ts',
-    part: 'app.use(toExpress(app.get',
+    runBy: 'test/nestjs/mount-by-hand.test.ts',
   },
   'NestJS on Fastify': {
     code: `import type { FastifyPluginCallback } from 'fastify';
       ${nest('register(plugin: FastifyPluginCallback): Promise<unknown>')}`,
-    runBy: 'examples/nest-fastify/src/main.ts',
-    part: 'await app.register(toFastify(app.get',
+    runBy: 'test/nestjs/mount-by-hand.test.ts',
   },
   Hono: {
     code: "import { Hono } from 'hono'; const app = new Hono();",

@@ -35,6 +35,6 @@ export async function expectNestExample({ start }: ExampleProject): Promise<void
   await expectDeliveries(example);
   await expectEcho(example);
   await expectDeadLetters(example, 'dist/receiver.mjs');
-  // Nest sends itself the signal again, once its hooks have run.
+  // NestJS sends itself the signal again, once its hooks have run.
   expect(await stopInDelivery(example)).toBeNull();
 }
