@@ -5,16 +5,16 @@ import { packageRoot } from '../support/child-program.ts';
 
 const folder = join(packageRoot, 'examples');
 
-/** Receivers that need more than a module: a container of NestJS, or the bindings of a Worker. */
-const OTHERS = /^(nest|worker)-/;
+/** Receivers that need more than a module: the bindings of a Worker. */
+const OTHERS = /^worker-/;
 
 const examples = readdirSync(folder, { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && !OTHERS.test(entry.name))
   .map(({ name }) => name);
 
 test('each example creates its receiver in a module of its own, for the commands of dead letters', () => {
-  expect(examples.length).toBeGreaterThan(12);
-  const modules = ['receiver.ts', 'receiver.js', 'src/lib/server/receiver.js'];
+  expect(examples.length).toBeGreaterThan(14);
+  const modules = ['receiver.ts', 'receiver.js', 'src/receiver.mts', 'src/lib/server/receiver.js'];
   const exportsReceiver = (path: string): boolean =>
     existsSync(path) && /^export const receiver\b/m.test(readFileSync(path, 'utf8'));
   const without = examples.filter(

@@ -1,7 +1,7 @@
 import { Body, Controller, Module, Post } from '@nestjs/common';
 import { WebhooksModule } from './webhooks.module.js';
 
-/** Its bodies are parsed by Nest. */
+/** Its bodies are parsed by NestJS. */
 @Controller()
 class EchoController {
   @Post('echo')

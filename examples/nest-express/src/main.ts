@@ -4,23 +4,14 @@
 
 import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
-import type { NestExpressApplication } from '@nestjs/platform-express';
-import type { Receiver } from 'posthorn';
-import { toExpress } from 'posthorn/express';
 import { ApplicationModule } from './application.module.js';
-import { RECEIVER } from './webhooks.module.js';
 
-async function start(): Promise<void> {
-  const app = await NestFactory.create<NestExpressApplication>(ApplicationModule, {
-    logger: ['error', 'warn'],
-  });
-  // Nest adds its body parsers when it begins to listen, so a handler that is mounted before reads the raw
-  // body.
-  app.use(toExpress(app.get<Receiver>(RECEIVER), { path: '/webhooks' }));
-  // Without this, Nest does not listen for SIGTERM, and `beforeApplicationShutdown` never runs.
+async function bootstrap(): Promise<void> {
+  const app = await NestFactory.create(ApplicationModule);
+  // Without this, NestJS does not listen for SIGTERM, which then cuts off the running deliveries.
   app.enableShutdownHooks();
   await app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1');
   console.log(`listening on ${await app.getUrl()}/webhooks`);
 }
 
-void start();
+void bootstrap();

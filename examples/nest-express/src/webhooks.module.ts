@@ -1,38 +1,25 @@
-import { type BeforeApplicationShutdown, Inject, Injectable, Module } from '@nestjs/common';
-import { createReceiver, type EventData, type Receiver } from 'posthorn';
+import { Injectable, Module } from '@nestjs/common';
+import type { WebhookEvent } from 'posthorn';
 import { createFileDeadLetters } from 'posthorn/file';
-
-/** The token under which the receiver is injected. */
-export const RECEIVER = Symbol('receiver');
+import { OnWebhook, PosthornModule } from 'posthorn/nestjs';
 
 @Injectable()
 class TransferService {
-  book(id: string, { amount }: EventData): void {
-    console.log(id, amount);
+  @OnWebhook('transfer.succeeded')
+  book({ id, data }: WebhookEvent): void {
+    console.log(id, data.amount);
   }
 }
 
-function createWebhooks(transfers: TransferService): Receiver {
-  const receiver = createReceiver({
-    signingKey: process.env.SIGNING_KEY,
-    deadLetters: createFileDeadLetters('dead-letters'),
-  });
-  return receiver.on('transfer.succeeded', ({ id, data }) => transfers.book(id, data));
-}
-
-/** The receiver, and the services that its handlers use. */
+/** The receiver, and the services with its handlers. */
 @Module({
-  providers: [TransferService, { provide: RECEIVER, useFactory: createWebhooks, inject: [TransferService] }],
+  imports: [
+    PosthornModule.forRoot({
+      path: '/webhooks',
+      signingKey: process.env.SIGNING_KEY,
+      deadLetters: createFileDeadLetters('dead-letters'),
+    }),
+  ],
+  providers: [TransferService],
 })
-export class WebhooksModule implements BeforeApplicationShutdown {
-  readonly #receiver: Receiver;
-
-  constructor(@Inject(RECEIVER) receiver: Receiver) {
-    this.#receiver = receiver;
-  }
-
-  /** Finishes the running deliveries before Nest closes its server. */
-  async beforeApplicationShutdown(): Promise<void> {
-    await this.#receiver.close();
-  }
-}
+export class WebhooksModule {}

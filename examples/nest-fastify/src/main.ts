@@ -5,20 +5,14 @@
 import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { Receiver } from 'posthorn';
-import { toFastify } from 'posthorn/fastify';
 import { ApplicationModule } from './application.module.js';
-import { RECEIVER } from './webhooks.module.js';
 
-async function start(): Promise<void> {
-  const app = await NestFactory.create<NestFastifyApplication>(ApplicationModule, new FastifyAdapter(), {
-    logger: ['error', 'warn'],
-  });
-  await app.register(toFastify(app.get<Receiver>(RECEIVER), { path: '/webhooks' }));
-  // Without this, Nest does not listen for SIGTERM, and `beforeApplicationShutdown` never runs.
+async function bootstrap(): Promise<void> {
+  const app = await NestFactory.create<NestFastifyApplication>(ApplicationModule, new FastifyAdapter());
+  // Without this, NestJS does not listen for SIGTERM, which then cuts off the running deliveries.
   app.enableShutdownHooks();
   await app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1');
   console.log(`listening on ${await app.getUrl()}/webhooks`);
 }
 
-void start();
+void bootstrap();
