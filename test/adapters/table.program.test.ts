@@ -13,9 +13,6 @@ interface Setting {
   readonly part?: string;
 }
 
-const nest = (method: string) => `
-  declare const RECEIVER: symbol;
-  declare const app: { get(token: symbol): Receiver; ${method} };`;
 const settings: Readonly<Record<string, Setting>> = {
   'Node.js `http` and `https`': {
     code: "import { createServer } from 'node:https';",
@@ -36,14 +33,10 @@ const settings: Readonly<Record<string, Setting>> = {
     runBy: 'examples/fastify/server.js',
   },
   'Koa 2 and 3': { code: "import Koa from 'koa'; const app = new Koa();", runBy: 'examples/koa/server.js' },
-  'NestJS on Express': {
-    code: nest('use(handler: (request: never, response: never, next: never) => unknown): unknown'),
-    runBy: 'test/nestjs/mount-by-hand.test.ts',
-  },
-  'NestJS on Fastify': {
-    code: `import type { FastifyPluginCallback } from 'fastify';
-      ${nest('register(plugin: FastifyPluginCallback): Promise<unknown>')}`,
-    runBy: 'test/nestjs/mount-by-hand.test.ts',
+  'NestJS 11 and 12, on Express and Fastify': {
+    code: "import { PosthornModule } from 'posthorn/nestjs'; declare const signingKey: string;",
+    runBy: 'examples/nest-express/src/webhooks.module.ts',
+    part: 'PosthornModule.forRoot({',
   },
   Hono: {
     code: "import { Hono } from 'hono'; const app = new Hono();",
@@ -133,6 +126,17 @@ describe('the table of frameworks in docs/adapters.md', () => {
     expect(codeOf(mount)).toContain(part);
     expect(readFileSync(join(packageRoot, runBy), 'utf8')).toContain(part);
   });
+});
+
+test.each([
+  'app.use(toExpress(app.get',
+  "await app.register(toFastify(app.get(RECEIVER), { path: '/webhooks' }))",
+])('the mount by hand on NestJS is run: %s', (mount) => {
+  const [page, run] = ['docs/adapters.md', 'test/nestjs/mount-by-hand.test.ts'].map((path) =>
+    readFileSync(join(packageRoot, path), 'utf8'),
+  );
+  expect(page).toContain(mount);
+  expect(run).toContain(mount);
 });
 
 const PRELUDE = `import { createReceiver, type Receiver } from 'posthorn';
