@@ -92,8 +92,8 @@ export class PosthornModule {
   }
 }
 
-// The decorator as a function, because Node.js runs these sources without a compiler. NestJS adds to this what
-// forRoot and the others return.
+// The decorator as a function, because Node.js runs these sources without a compiler. NestJS adds to this
+// what forRoot and the others return.
 Module({
   imports: [DiscoveryModule],
   providers: [
