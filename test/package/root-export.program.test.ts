@@ -117,6 +117,13 @@ test("import 'posthorn/bullmq' loads BullMQ, and no client of a server before th
   expect(places.filter((place) => ['pg', 'ioredis', 'redis'].includes(place))).toEqual([]);
 });
 
+test("import 'posthorn/nestjs' loads NestJS, and neither of its servers", () => {
+  const places = loadedBy('posthorn/nestjs').map(placeOf);
+  expect(places).toEqual(expect.arrayContaining(['dist/src/nestjs', '@nestjs/common', '@nestjs/core']));
+  const servers = ['express', 'fastify', '@nestjs/platform-express', '@nestjs/platform-fastify'];
+  expect(places.filter((place) => servers.includes(place))).toEqual([]);
+});
+
 test('the reader of what is loaded sees packages of both kinds, and modules of Node.js', () => {
   const places = loadedBy('posthorn/sandbox').map(placeOf);
   expect(places).toEqual(
