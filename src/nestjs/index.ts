@@ -12,6 +12,6 @@ export type {
   PosthornModuleOptions,
   PosthornOptions,
   PosthornWorkerOptions,
-  Worker,
+  QueueWorker,
 } from './options.ts';
 export { getReceiverToken, InjectReceiver } from './tokens.ts';

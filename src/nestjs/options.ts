@@ -31,8 +31,8 @@ export interface PosthornModuleAsyncOptions<S extends Schemas = Schemas>
   readonly useFactory: FactoryProvider<PosthornOptions<S>>['useFactory'];
 }
 
-/** Something that runs until it is closed, such as the worker that `createBullWorker` returns. */
-export interface Worker {
+/** A worker that runs until it is closed, for example that of `createBullWorker`. */
+export interface QueueWorker {
   /** Finishes what runs. */
   close(): unknown;
 }
@@ -47,5 +47,5 @@ export interface PosthornWorkerOptions
   readonly useFactory: (
     receiver: Receiver,
     ...dependencies: Parameters<FactoryProvider['useFactory']>
-  ) => Worker | Promise<Worker>;
+  ) => QueueWorker | Promise<QueueWorker>;
 }

@@ -78,7 +78,7 @@ export class ReceiverLifecycle implements Endpoint, OnModuleInit, OnApplicationB
 
   /** Comes before any other `onModuleDestroy`, because handlers use what the others close. */
   async onModuleDestroy(): Promise<void> {
-    // What waits for a start that failed gets its answer: closing.
+    // A delivery that waits for a start that has failed is answered 503.
     this.#start();
     await closeInHook(() => this.#receiver.close());
     const queue = this.#queue;
@@ -92,7 +92,7 @@ export class ReceiverLifecycle implements Endpoint, OnModuleInit, OnApplicationB
     return providers.filter(({ token }) => token === RECEIVER_LIFECYCLE).map(({ instance }) => instance);
   }
 
-  /** RxJS would throw an error of its subscriber where nothing can catch it. */
+  /** Keeps an error for the start: RxJS would throw it in a timer, and nothing can catch it there. */
   #mount(): void {
     const adapter = this.#host.httpAdapter;
     // An application without a server has null here.

@@ -2,16 +2,16 @@ import type { OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
 import type { DiscoveryService } from '@nestjs/core';
 import { closeInHook } from './close-in-hook.ts';
 import { closeFirst } from './hook-order.ts';
-import type { Worker } from './options.ts';
+import type { QueueWorker } from './options.ts';
 import { WORKER_LIFECYCLE } from './tokens.ts';
 
 /** Starts a worker once all handlers are registered, and closes it before its receiver. */
 export class WorkerLifecycle implements OnApplicationBootstrap, OnModuleDestroy {
-  readonly #start: () => Worker | Promise<Worker>;
-  #worker: Promise<Worker> | undefined;
+  readonly #start: () => QueueWorker | Promise<QueueWorker>;
+  #worker: Promise<QueueWorker> | undefined;
   #closed = false;
 
-  constructor(start: () => Worker | Promise<Worker>, discovery: DiscoveryService) {
+  constructor(start: () => QueueWorker | Promise<QueueWorker>, discovery: DiscoveryService) {
     this.#start = start;
     closeFirst(discovery, WORKER_LIFECYCLE, -2);
   }
