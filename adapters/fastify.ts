@@ -88,7 +88,7 @@ export function toFastify(receiver: Mountable, options: FastifyOptions): Fastify
     try {
       for (const url of spellingsOf(path, scope)) scope.all(url, { preParsing }, neverReached);
     } catch (cause) {
-      // Thrown, it would be an uncaught exception, and the application would wait for the plugin.
+      // Fastify does not catch an error that is thrown here, and would wait for the plugin forever.
       done(new ConfigurationError(`toFastify cannot add its route ${path}: ${messageOf(cause)}`, { cause }));
       return;
     }

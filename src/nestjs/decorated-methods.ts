@@ -18,20 +18,20 @@ export interface DecoratedMethod {
 interface Registry {
   /** By the prototype of the class that declares them. */
   readonly methods: WeakMap<object, DecoratedMethod[]>;
-  /** Those that no application has found on a provider yet. */
+  /** The methods that no application has found on a provider yet. */
   readonly unclaimed: Set<DecoratedMethod>;
 }
 
 const REGISTRY: unique symbol = Symbol.for('posthorn.nestjs.methods');
 
-/** The ESM and the CommonJS build share it: one may decorate methods that the module of the other runs. */
+/** Shared by the ESM and the CommonJS build: the module of one runs methods that the other has decorated. */
 function registry(): Registry {
   const shared: typeof globalThis & { [REGISTRY]?: Registry } = globalThis;
   shared[REGISTRY] ??= { methods: new WeakMap(), unclaimed: new Set() };
   return shared[REGISTRY];
 }
 
-/** Notes a decorated method of a class. */
+/** Records a decorated method of a class. */
 export function addMethod(prototype: object, method: DecoratedMethod): void {
   const { methods, unclaimed } = registry();
   methods.set(prototype, [...(methods.get(prototype) ?? []), method]);
@@ -51,7 +51,7 @@ export function methodsOf(prototype: unknown): readonly DecoratedMethod[] {
   return found;
 }
 
-/** Tells that an application has a provider with this prototype. */
+/** Records that an application has a provider with this prototype. */
 export function claim(prototype: unknown): void {
   const { methods, unclaimed } = registry();
   for (const each of chainOf(prototype))

@@ -3,7 +3,7 @@ import type { DiscoveryService } from '@nestjs/core';
 import { ConfigurationError } from '../receiver/errors.ts';
 import { RECEIVER_LIFECYCLE, WORKER_LIFECYCLE } from './tokens.ts';
 
-/** Refuses to start if the hooks of a receiver or worker would never run. */
+/** Refuses to start without a receiver, and if the hooks of a receiver or worker would never run. */
 export class ModuleCheck implements OnModuleInit {
   readonly #discovery: DiscoveryService;
 
@@ -21,7 +21,7 @@ export class ModuleCheck implements OnModuleInit {
           "import PosthornModule.forRoot({ path: '/webhooks', signingKey })",
       );
     }
-    // NestJS creates such a provider for each request of its own routes, and calls none of its hooks.
+    // NestJS creates such a provider for each request to its own routes, and does not call its hooks.
     if (lifecycles.some((lifecycle) => !lifecycle.isDependencyTreeStatic())) {
       throw new ConfigurationError(
         'the options of PosthornModule depend on a provider of the scope REQUEST, which does not exist when ' +

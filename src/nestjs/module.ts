@@ -92,8 +92,8 @@ export class PosthornModule {
   }
 }
 
-// The decorator as a function, because Node.js runs these sources without a compiler. NestJS adds to this
-// what forRoot and the others return.
+// The decorator is called as a function, because Node.js runs these sources without a compiler. NestJS merges
+// this metadata with the results of forRoot, forRootAsync and forWorker.
 Module({
   imports: [DiscoveryModule],
   providers: [

@@ -6,8 +6,8 @@ import type { Mountable, Receiver } from '../receiver/receiver-interface.ts';
 import { show } from '../receiver/values/foreign-values.ts';
 
 /**
- * Mounts a receiver. Called before the application is initialized, that is before NestJS adds its body
- * parsers; on Fastify the order is of no importance, because the route answers before any parser.
+ * Mounts a receiver. On Express it must be called before the application is initialized, because NestJS adds
+ * its body parsers then. On Fastify the order does not matter: the route answers before any parser.
  *
  * @throws ConfigurationError for an adapter of another framework.
  */
@@ -29,7 +29,7 @@ interface PluginRegistry {
 
 /**
  * A receiver that holds deliveries until `started` resolves. A server may listen before all handlers are
- * registered: one that several applications share, or that of a cloud function.
+ * registered, for example one that several applications share, or that of a cloud function.
  */
 export function holdUntil(started: Promise<void>, receiver: Receiver): Mountable {
   return {

@@ -25,7 +25,7 @@ export function findMethods(discovery: DiscoveryService): readonly ProvidedMetho
     claim(declaredBy);
     claim(propertyOf(wrapper.token, 'prototype'));
     checkScope(wrapper, first);
-    // By null an application says that it goes without the class: a feature that is off, or a test.
+    // An application provides null for a class that it does not use: a feature is off, or a test runs.
     if (wrapper.instance === null || found.get(declaredBy)?.instance === wrapper.instance) return [];
     for (const [other, provider] of found)
       if (isRelated(other, declaredBy)) throw runsTwice(first, provider, wrapper);
@@ -34,7 +34,7 @@ export function findMethods(discovery: DiscoveryService): readonly ProvidedMetho
   });
 }
 
-/** A stand-in of a test has the methods of the class that it is provided for. */
+/** A stand-in of a test has the decorated methods of the class that it replaces. */
 function declarationOf({ instance, token }: Wrapper): {
   readonly declaredBy: unknown;
   readonly methods: readonly DecoratedMethod[];

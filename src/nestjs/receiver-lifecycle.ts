@@ -62,7 +62,7 @@ export class ReceiverLifecycle implements Endpoint, OnModuleInit, OnApplicationB
       logger.log(`${this.path}: ${events} to ${place}`);
   }
 
-  /** Other providers may have called `receiver.on` until now. */
+  /** The handlers are counted only now, because other providers may have called `receiver.on` until now. */
   onApplicationBootstrap(): void {
     try {
       this.#receiver.eventFilters();
@@ -76,9 +76,9 @@ export class ReceiverLifecycle implements Endpoint, OnModuleInit, OnApplicationB
     this.#start();
   }
 
-  /** Comes before any other `onModuleDestroy`, because handlers use what the others close. */
+  /** Runs before any other `onModuleDestroy`, because handlers use connections that the others close. */
   async onModuleDestroy(): Promise<void> {
-    // A delivery that waits for a start that has failed is answered 503.
+    // If the start has failed, the held deliveries are answered now: 503, closing.
     this.#start();
     await closeInHook(() => this.#receiver.close());
     const queue = this.#queue;
@@ -86,13 +86,13 @@ export class ReceiverLifecycle implements Endpoint, OnModuleInit, OnApplicationB
     await closeInHook(() => queue?.close());
   }
 
-  /** The receivers of the application, this one among them. */
+  /** All receivers of the application, including this one. */
   #findAll(): readonly Endpoint[] {
     const providers = this.#discovery.getProviders();
     return providers.filter(({ token }) => token === RECEIVER_LIFECYCLE).map(({ instance }) => instance);
   }
 
-  /** Keeps an error for the start: RxJS would throw it in a timer, and nothing can catch it there. */
+  /** Keeps an error for `onModuleInit`: RxJS rethrows it in a timer, where nothing can catch it. */
   #mount(): void {
     const adapter = this.#host.httpAdapter;
     // An application without a server has null here.

@@ -5,9 +5,9 @@ import { messageOf, show } from '../receiver/values/foreign-values.ts';
 import { unclaimedMethods } from './decorated-methods.ts';
 import { findMethods, type ProvidedMethod } from './providers.ts';
 
-/** A receiver of an application, by what tells it from the others. */
+/** The name and the path of a receiver, which differ for each receiver of an application. */
 export interface Endpoint {
-  /** Undefined for the one without a name. */
+  /** Undefined for the receiver without a name. */
   readonly name: string | undefined;
   readonly path: string;
 }

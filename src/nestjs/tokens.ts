@@ -37,7 +37,7 @@ export function checkName(option: string, name: unknown): void {
   throw invalidOption(option, `must be the name of a receiver, or be left out; got ${show(name)}`);
 }
 
-// These are tokens within each module of ours, by which the module of one build finds that of the other.
+// Tokens inside PosthornModule. By `Symbol.for` a module of one build finds those of the other.
 
 export const RECEIVER_LIFECYCLE: symbol = Symbol.for('posthorn.nestjs.receiver-lifecycle');
 export const WORKER_LIFECYCLE: symbol = Symbol.for('posthorn.nestjs.worker-lifecycle');

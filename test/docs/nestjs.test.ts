@@ -8,12 +8,12 @@ import { rowsOf } from '../support/table-rows.ts';
 
 const page = readDocument('docs/nestjs.md');
 
-/** What the page quotes of messages, without those of NestJS and of single options. */
+/** The parts of messages that the page quotes, without those of NestJS and of single options. */
 const quotes = rowsOf(page.path)
   .map(([cell = '']) => /^"([^"…]+)"$/.exec(cell)?.[1])
   .filter((quote) => quote !== undefined);
 
-/** The messages of the module, each as its source, in one line. */
+/** The source of each message of the module, in one line. */
 const messages = readdirSync(join(packageRoot, 'src/nestjs'))
   .map((name) => readFileSync(join(packageRoot, 'src/nestjs', name), 'utf8'))
   .flatMap((source) => source.match(/(?<=new ConfigurationError\()[\s\S]*?(?=\);)/g) ?? [])
@@ -21,7 +21,7 @@ const messages = readdirSync(join(packageRoot, 'src/nestjs'))
 
 test('the table of refusals has each message of the module, and no other', () => {
   const missing = messages.filter((message) => !quotes.some((quote) => message.includes(quote)));
-  expect(missing, 'the one that hands on the message of `receiver.on`').toEqual([
+  expect(missing, 'all but the one that passes on the message of `receiver.on`').toEqual([
     expect.stringContaining('messageOf(cause)'),
   ]);
   expect(quotes.filter((quote) => !messages.some((message) => message.includes(quote)))).toEqual([]);

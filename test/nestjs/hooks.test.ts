@@ -34,7 +34,7 @@ function poolOf(log: string[], name: string) {
   return Pool;
 }
 
-test('a delivery in hand ends before any pool closes, wherever the pool is provided', async () => {
+test('a running delivery ends before any pool closes, in whatever module the pool is', async () => {
   const log: string[] = [];
   const handler = new HeldHandler();
   @Injectable()
@@ -98,7 +98,7 @@ async function stateOf(module: TestingModule): Promise<string> {
   return closing ? 'closing' : 'open';
 }
 
-test('a worker starts once all handlers are there, and closes first; the queue closes last of the three', async () => {
+test('a worker starts after all handlers are registered, and closes before the receiver, which closes before the queue', async () => {
   const log: string[] = [];
   const queue: Queue = {
     add: async () => {},
@@ -146,7 +146,7 @@ test('a worker starts once all handlers are there, and closes first; the queue c
     'logged: the worker fails to close',
     'queue closes, receiver closing',
     'pool closes',
-    'pool closes', // by the second close, and nothing else of the three
+    'pool closes', // by the second close, which closes none of the three again
   ]);
 });
 

@@ -50,7 +50,7 @@ class ApplicationModule {}
 
 describe.each(['Express', 'Fastify'] as const)('on %s', (server) => {
   describe.each([true, false])('with rawBody %s', (rawBody) => {
-    test('app.listen mounts before the parsers of NestJS, which parse all else', async () => {
+    test('app.listen mounts before the parsers of NestJS, which parse all other bodies', async () => {
       const app = await createApplication({ imports: [ApplicationModule] }, { server, rawBody });
       await app.listen(0, '127.0.0.1');
       const event = createEvent('transfer.succeeded');
@@ -137,7 +137,7 @@ test('an application without a server has the receiver and its handlers', async 
   expect(context.get(Payments).booked).toHaveLength(1);
 });
 
-test('a version of NestJS that does not tell when its server is there is refused', async () => {
+test('a version of NestJS without `init$` is refused', async () => {
   const builder = Test.createTestingModule({ imports: [ApplicationModule] });
   await expect(builder.overrideProvider(HttpAdapterHost).useValue({}).compile()).rejects.toThrow(
     'posthorn/nestjs needs NestJS 11.1.4 or later',

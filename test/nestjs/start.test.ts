@@ -4,7 +4,7 @@ import { OnWebhook, PosthornModule } from 'posthorn/nestjs';
 import { expect, test } from 'vitest';
 import { options, send, start } from './application.ts';
 
-/** A receiver with a name of its own, because what one test decorates is seen by all. */
+/** A receiver with a name of its own, because all tests share the registry of decorated methods. */
 function receiver(name: string, more: object = {}) {
   return PosthornModule.forRoot({ ...options, ...more, name });
 }
@@ -19,7 +19,7 @@ function decorated(name: string, pattern = 'transfer.succeeded', more: object = 
   return Payments;
 }
 
-/** The message with which an application does not start. */
+/** Returns the message of the error with which an application does not start. */
 async function refusal(imports: unknown[], providers: Provider[] = []): Promise<string> {
   return start({ imports: imports as never, providers }).then(
     () => 'it started',

@@ -5,7 +5,7 @@ import * as z from 'zod';
 
 const schemas = { transfer: z.object({ amount: z.bigint() }) };
 
-/** For a receiver of its own, because applications of other tests do not provide the class. */
+/** A receiver of its own, because applications of other tests do not provide the class. */
 const receiver = 'types';
 
 function decorate(): unknown {
