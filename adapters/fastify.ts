@@ -89,7 +89,8 @@ export function toFastify(receiver: Mountable, options: FastifyOptions): Fastify
       for (const url of spellingsOf(path, scope)) scope.all(url, { preParsing }, neverReached);
     } catch (cause) {
       // Fastify does not catch an error that is thrown here, and would wait for the plugin forever.
-      done(new ConfigurationError(`toFastify cannot add its route ${path}: ${messageOf(cause)}`, { cause }));
+      const message = `toFastify cannot add its route ${show(path)}; give it a path that no other route has`;
+      done(new ConfigurationError(`${message}: ${messageOf(cause)}`, { cause }));
       return;
     }
     done();

@@ -19,7 +19,7 @@ interface Registry {
   /** By the prototype of the class that declares them. */
   readonly methods: WeakMap<object, DecoratedMethod[]>;
   /** The methods that no application has found on a provider yet. */
-  readonly unclaimed: Set<DecoratedMethod>;
+  readonly unprovided: Set<DecoratedMethod>;
 }
 
 const REGISTRY: unique symbol = Symbol.for('posthorn.nestjs.methods');
@@ -27,15 +27,15 @@ const REGISTRY: unique symbol = Symbol.for('posthorn.nestjs.methods');
 /** Shared by the ESM and the CommonJS build: the module of one runs methods that the other has decorated. */
 function registry(): Registry {
   const shared: typeof globalThis & { [REGISTRY]?: Registry } = globalThis;
-  shared[REGISTRY] ??= { methods: new WeakMap(), unclaimed: new Set() };
+  shared[REGISTRY] ??= { methods: new WeakMap(), unprovided: new Set() };
   return shared[REGISTRY];
 }
 
 /** Records a decorated method of a class. */
 export function addMethod(prototype: object, method: DecoratedMethod): void {
-  const { methods, unclaimed } = registry();
+  const { methods, unprovided } = registry();
   methods.set(prototype, [...(methods.get(prototype) ?? []), method]);
-  unclaimed.add(method);
+  unprovided.add(method);
 }
 
 /**
@@ -44,7 +44,7 @@ export function addMethod(prototype: object, method: DecoratedMethod): void {
  */
 export function methodsOf(prototype: unknown): readonly DecoratedMethod[] {
   const found: DecoratedMethod[] = [];
-  for (const each of chainOf(prototype)) {
+  for (const each of prototypesOf(prototype)) {
     const nearer = new Set(found.map(({ key }) => key));
     found.push(...(registry().methods.get(each) ?? []).filter(({ key }) => !nearer.has(key)));
   }
@@ -52,18 +52,18 @@ export function methodsOf(prototype: unknown): readonly DecoratedMethod[] {
 }
 
 /** Records that an application has a provider with this prototype. */
-export function claim(prototype: unknown): void {
-  const { methods, unclaimed } = registry();
-  for (const each of chainOf(prototype))
-    for (const method of methods.get(each) ?? []) unclaimed.delete(method);
+export function markProvided(prototype: unknown): void {
+  const { methods, unprovided } = registry();
+  for (const each of prototypesOf(prototype))
+    for (const method of methods.get(each) ?? []) unprovided.delete(method);
 }
 
 /** The methods for a receiver that no application has found on a provider. */
-export function unclaimedMethods(receiver: string | undefined): readonly DecoratedMethod[] {
-  return [...registry().unclaimed].filter((method) => method.receiver === receiver);
+export function unprovidedMethods(receiver: string | undefined): readonly DecoratedMethod[] {
+  return [...registry().unprovided].filter((method) => method.receiver === receiver);
 }
 
-function* chainOf(prototype: unknown): Generator<object> {
+function* prototypesOf(prototype: unknown): Generator<object> {
   let each = prototype;
   while (typeof each === 'object' && each !== null) {
     yield each;

@@ -27,15 +27,15 @@ export type WebhookDecorator<Parameters extends readonly unknown[]> = <
 ) => void;
 
 /**
- * Registers a method of a provider or controller as a handler: what `receiver.on` is for functions. The
+ * Registers a method of a provider or controller as a handler, as `receiver.on` does with a function. The
  * method runs without guards, pipes, interceptors and filters. A method whose parameter does not fit the
  * pattern does not compile.
  *
- * The handler has no name unless you give it one: names are stored, so they must outlive the names of
- * methods. With `schemas`, name the types: `@OnWebhook<'transfer.*', typeof schemas>('transfer.*')`.
+ * The handler has no name unless you give it one. Names are stored, so they must not change when a method is
+ * renamed. With `schemas`, pass the types: `@OnWebhook<'transfer.*', typeof schemas>('transfer.*')`.
  *
- * @throws ConfigurationError on anything but a method. The application fails to start on a wrong pattern or
- * option.
+ * @throws ConfigurationError for an unknown option, and on anything but a method. The application does not
+ * start with a wrong pattern or option.
  *
  * @example
  * ```ts
@@ -57,10 +57,10 @@ export function OnWebhook<const P extends Pattern, S extends Schemas = Record<ne
 }
 
 /**
- * Registers a method of a provider or controller as the handler of the events that no pattern matches: what
- * `receiver.onUnhandled` is for functions.
+ * Registers a method of a provider or controller as the handler of the events that no pattern matches, as
+ * `receiver.onUnhandled` does with a function.
  *
- * @throws ConfigurationError on anything but a method, and for a wrong option.
+ * @throws ConfigurationError for an unknown option, and on anything but a method.
  *
  * @example
  * ```ts

@@ -12,8 +12,8 @@ export type ReceiverHealth<Key extends string> = Record<
 >;
 
 /**
- * Tells the health of a receiver to `@nestjs/terminus` 11 or later. It takes 2 seconds at most; its result
- * has no message and no address.
+ * Returns the health of a receiver as a result for `@nestjs/terminus` 11 or later, within 2 seconds. It has
+ * no message and no address.
  *
  * @example
  * ```ts

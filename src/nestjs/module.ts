@@ -31,7 +31,7 @@ import { WorkerLifecycle } from './worker-lifecycle.ts';
 // biome-ignore lint/complexity/noStaticOnlyClass: NestJS knows a module by its class.
 export class PosthornModule {
   /**
-   * Imports a receiver with these options. Several receivers have names, and a path each.
+   * Imports a receiver with these options. Give each of several receivers a name and a path of its own.
    *
    * @throws ConfigurationError for an unknown option; when the application starts, for a wrong one.
    */
@@ -116,7 +116,7 @@ function receiverModule<S extends Schemas>(
     imports,
     providers: [
       { provide: OPTIONS, inject, useFactory },
-      { provide: token, inject: [OPTIONS], useFactory: createFrom },
+      { provide: token, inject: [OPTIONS], useFactory: createReceiverFrom },
       {
         provide: RECEIVER_LIFECYCLE,
         inject: [OPTIONS, token, DiscoveryService, HttpAdapterHost],
@@ -135,8 +135,8 @@ function checkFactory(options: { readonly useFactory: unknown }, functionName: s
 
 type Dependencies = [PosthornOptions, Receiver, DiscoveryService, HttpAdapterHost];
 
-function createFrom<S extends Schemas>(all: PosthornOptions<S>): Receiver<S> {
-  checkOptions(all, ['path', ...optionNames], 'PosthornModule');
-  const { path, ...options } = all;
-  return createReceiver<S>(options);
+function createReceiverFrom<S extends Schemas>(options: PosthornOptions<S>): Receiver<S> {
+  checkOptions(options, ['path', ...optionNames], 'PosthornModule');
+  const { path, ...receiverOptions } = options;
+  return createReceiver<S>(receiverOptions);
 }

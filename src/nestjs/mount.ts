@@ -3,6 +3,8 @@ import { toExpress } from '../../adapters/express.ts';
 import { type FastifyPlugin, toFastify } from '../../adapters/fastify.ts';
 import { ConfigurationError } from '../receiver/errors.ts';
 import type { Mountable, Receiver } from '../receiver/receiver-interface.ts';
+import type { Delivery, Reply } from '../receiver/request/delivery.ts';
+import { settledWithin } from '../receiver/timing/time-limit.ts';
 import { show } from '../receiver/values/foreign-values.ts';
 
 /**
@@ -27,17 +29,36 @@ interface PluginRegistry {
   register(plugin: FastifyPlugin): unknown;
 }
 
+/** Below the 30 seconds after which the service hangs up. */
+const ANSWER_MS = 25_000;
+
 /**
  * A receiver that holds deliveries until `started` resolves. A server may listen before all handlers are
  * registered, for example one that several applications share, or that of a cloud function.
  */
 export function holdUntil(started: Promise<void>, receiver: Receiver): Mountable {
+  let isStarted = false;
+  void started.then(() => {
+    isStarted = true;
+  });
+  const hold = async (delivery: Delivery): Promise<Reply> => {
+    const heldSince = performance.now();
+    await settledWithin(started, ANSWER_MS);
+    if (!isStarted) return NOT_STARTED;
+    const timeLimitMs = ANSWER_MS - (performance.now() - heldSince);
+    return receiver.receive({ ...delivery, timeLimitMs });
+  };
   return {
-    receive: async (delivery) => {
-      await started;
-      return receiver.receive(delivery);
-    },
+    receive: (delivery) => (isStarted ? receiver.receive(delivery) : hold(delivery)),
     hasSignature: (headers) => receiver.hasSignature(headers),
     reportMisdirected: (headers, paths) => receiver.reportMisdirected(headers, paths),
   };
 }
+
+const NOT_STARTED: Reply = {
+  status: 503,
+  headers: { 'content-type': 'application/problem+json', 'retry-after': '60' },
+  body: JSON.stringify({ title: 'The application has not started', status: 503, code: 'no_handlers' }),
+  close: false,
+  drainMs: 1_000,
+};

@@ -33,7 +33,7 @@ export interface PosthornModuleAsyncOptions<S extends Schemas = Schemas>
 
 /** A worker that runs until it is closed, for example that of `createBullWorker`. */
 export interface QueueWorker {
-  /** Finishes what runs. */
+  /** Finishes the running jobs. */
   close(): unknown;
 }
 
@@ -41,7 +41,7 @@ export interface QueueWorker {
 export interface PosthornWorkerOptions
   extends Pick<ModuleMetadata, 'imports'>,
     Pick<FactoryProvider, 'inject'> {
-  /** The name of the receiver whose jobs it runs, if that has one. */
+  /** The name of the receiver whose jobs it runs, if the receiver has one. */
   readonly name?: string;
   /** Starts the worker. It gets the receiver, and then the providers that `inject` names. */
   readonly useFactory: (

@@ -1,7 +1,7 @@
 import type { DiscoveryService } from '@nestjs/core';
 import { ConfigurationError } from '../receiver/errors.ts';
 import { propertyOf } from '../receiver/values/foreign-values.ts';
-import { claim, type DecoratedMethod, methodsOf } from './decorated-methods.ts';
+import { type DecoratedMethod, markProvided, methodsOf } from './decorated-methods.ts';
 
 /** A decorated method of a provider, and a function that calls it there. */
 export interface ProvidedMethod extends DecoratedMethod {
@@ -22,8 +22,8 @@ export function findMethods(discovery: DiscoveryService): readonly ProvidedMetho
     const { declaredBy, methods } = declarationOf(wrapper);
     const [first] = methods;
     if (first === undefined) return [];
-    claim(declaredBy);
-    claim(propertyOf(wrapper.token, 'prototype'));
+    markProvided(declaredBy);
+    markProvided(propertyOf(wrapper.token, 'prototype'));
     checkScope(wrapper, first);
     // An application provides null for a class that it does not use: a feature is off, or a test runs.
     if (wrapper.instance === null || found.get(declaredBy)?.instance === wrapper.instance) return [];
@@ -47,9 +47,9 @@ function declarationOf({ instance, token }: Wrapper): {
 function checkScope(wrapper: Wrapper, { label }: DecoratedMethod): void {
   if (wrapper.isDependencyTreeStatic() && !wrapper.isTransient) return;
   throw new ConfigurationError(
-    `${label} is on a provider of the scope ${wrapper.isTransient ? 'TRANSIENT' : 'REQUEST'}, of which no event ` +
-      'has an instance: let the provider and all that it injects have the default scope, and get others in the ' +
-      'method by `await moduleRef.resolve(…)`',
+    `${label} is on a provider of the scope ${wrapper.isTransient ? 'TRANSIENT' : 'REQUEST'}, which has ` +
+      'no instance for an event: give the provider, and all that it injects, the default scope, and get others ' +
+      'in the method by `await moduleRef.resolve(…)`',
   );
 }
 

@@ -55,11 +55,11 @@ export class ReceiverLifecycle implements Endpoint, OnModuleInit, OnApplicationB
   onModuleInit(): void {
     if (this.#mountError !== undefined) throw this.#mountError;
     if (this.#isRegistered) return;
-    this.#isRegistered = true;
     const all = this.#findAll();
     checkDistinct(all);
     for (const { place, events } of registerMethods(this.#receiver, this, all, this.#discovery))
       logger.log(`${this.path}: ${events} to ${place}`);
+    this.#isRegistered = true;
   }
 
   /** The handlers are counted only now, because other providers may have called `receiver.on` until now. */

@@ -2,7 +2,7 @@ import type { DiscoveryService } from '@nestjs/core';
 import { ConfigurationError } from '../receiver/errors.ts';
 import type { Receiver } from '../receiver/receiver-interface.ts';
 import { messageOf, show } from '../receiver/values/foreign-values.ts';
-import { unclaimedMethods } from './decorated-methods.ts';
+import { unprovidedMethods } from './decorated-methods.ts';
 import { findMethods, type ProvidedMethod } from './providers.ts';
 
 /** The name and the path of a receiver, which differ for each receiver of an application. */
@@ -45,7 +45,7 @@ export function checkDistinct(all: readonly Endpoint[]): void {
     if (same !== undefined) {
       throw new ConfigurationError(
         `the receivers ${nameOf(name)} and ${nameOf(same.name)} have the path ${show(path)}, ` +
-          'where the second would never be asked: give each a path of its own',
+          'so the second would never get a delivery: give each a path of its own',
       );
     }
   }
@@ -61,7 +61,7 @@ function checkReceiver({ label, receiver }: ProvidedMethod, all: readonly Endpoi
 }
 
 function checkProvided({ name }: Endpoint): void {
-  const labels = unclaimedMethods(name).map(({ label }) => label);
+  const labels = unprovidedMethods(name).map(({ label }) => label);
   if (labels.length === 0) return;
   throw new ConfigurationError(
     `NestJS has no provider for the class of ${labels.join(', ')}, which would never run: add the class to ` +

@@ -1,5 +1,7 @@
 import type { OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
 import type { DiscoveryService } from '@nestjs/core';
+import { ConfigurationError } from '../receiver/errors.ts';
+import { propertyOf, show } from '../receiver/values/foreign-values.ts';
 import { closeInHook } from './close-in-hook.ts';
 import { closeFirst } from './hook-order.ts';
 import type { QueueWorker } from './options.ts';
@@ -18,8 +20,16 @@ export class WorkerLifecycle implements OnApplicationBootstrap, OnModuleDestroy 
 
   async onApplicationBootstrap(): Promise<void> {
     if (this.#closed) return;
-    this.#worker ??= Promise.resolve(this.#start());
+    this.#worker ??= this.#startChecked();
     await this.#worker;
+  }
+
+  async #startChecked(): Promise<QueueWorker> {
+    const worker = await this.#start();
+    if (typeof propertyOf(worker, 'close') === 'function') return worker;
+    throw new ConfigurationError(
+      `useFactory of PosthornModule.forWorker must return a worker with close(), got ${show(worker)}`,
+    );
   }
 
   async onModuleDestroy(): Promise<void> {

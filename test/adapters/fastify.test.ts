@@ -303,6 +303,17 @@ describe('its path', () => {
     expect(call).toThrow(/toFastify|^path must begin with "\/"/);
   });
 
+  test('a path that a route of the application has is refused before it listens', async () => {
+    const app = fastify();
+    app.post('/webhooks', async () => 'taken');
+    app.register(toFastify(create(), { path: '/webhooks' }));
+    const ready = Promise.resolve(app.ready());
+    await expect(ready).rejects.toThrow(ConfigurationError);
+    await expect(ready).rejects.toThrow(
+      /^toFastify cannot add its route "\/webhooks"; give it a path that no other route has: /,
+    );
+  });
+
   test('a plugin in place of a handler or a hook says how it is mounted', async () => {
     const plugin = toFastify(create(), { path: '/hooks' });
     // Untyped: the compiler does not let a plugin pass as a handler.

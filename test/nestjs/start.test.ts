@@ -1,7 +1,8 @@
 import { Injectable, type Provider, Scope } from '@nestjs/common';
+import { Test } from '@nestjs/testing';
 import type { WebhookEvent } from 'posthorn';
 import { OnWebhook, PosthornModule } from 'posthorn/nestjs';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { options, send, start } from './application.ts';
 
 /** A receiver with a name of its own, because all tests share the registry of decorated methods. */
@@ -27,131 +28,150 @@ async function refusal(imports: unknown[], providers: Provider[] = []): Promise<
   );
 }
 
-test('without any handler', async () => {
-  expect(await refusal([receiver('empty')])).toMatch(/^the receiver of \/webhooks has no handler/);
-});
-
-test('with a class that nothing provides', async () => {
-  const Payments = decorated('forgotten');
-  expect(await refusal([receiver('forgotten')])).toMatch(
-    /^NestJS has no provider for the class of @OnWebhook of Payments\.book, which would never run: add the class/,
-  );
-  expect(
-    await send(
-      await start({ imports: [receiver('forgotten')], providers: [Payments] }),
-      'transfer.succeeded',
-      'forgotten',
-    ),
-  ).toBe(200);
-});
-
-test('with a handler name twice', async () => {
-  const more = { name: 'book' };
-  const [First, Second] = [decorated('repeated', undefined, more), decorated('repeated', undefined, more)];
-  expect(await refusal([receiver('repeated')], [First, Second])).toMatch(
-    /^@OnWebhook of Payments\.book: .*"book"/,
-  );
-});
-
-test('with a misspelt pattern', async () => {
-  expect(await refusal([receiver('misspelt')], [decorated('misspelt', 'transfer.suceeded')])).toMatch(
-    /^@OnWebhook of Payments\.book: .*transfer\.suceeded/,
-  );
-});
-
-test('with a queued handler, and no queue', async () => {
-  const Payments = decorated('queueless', undefined, { name: 'book', queue: true });
-  expect(await refusal([receiver('queueless')], [Payments])).toMatch(
-    /^@OnWebhook of Payments\.book: .*queue/,
-  );
-});
-
-test.each([Scope.REQUEST, Scope.TRANSIENT])('on a provider of the scope %s', async (scope) => {
-  const Payments = decorated('scoped');
-  expect(await refusal([receiver('scoped')], [{ provide: Payments, useClass: Payments, scope }])).toMatch(
-    new RegExp(`^@OnWebhook of Payments\\.book is on a provider of the scope ${Scope[scope]}`),
-  );
-});
-
-test('on a provider that injects one of the scope REQUEST', async () => {
-  const Payments = decorated('scoped');
-  const context = { provide: 'CONTEXT', useFactory: () => ({}), scope: Scope.REQUEST };
-  const payments = { provide: Payments, useFactory: () => new Payments(), inject: ['CONTEXT'] };
-  expect(await refusal([receiver('scoped')], [context, payments])).toMatch(/scope REQUEST/);
-});
-
-test('with a class that two modules provide', async () => {
-  const Payments = decorated('double');
-  class First {}
-  class Second {}
-  const modules = [First, Second].map((module) => ({ module, providers: [Payments] }));
-  expect(await refusal([receiver('double'), ...modules])).toMatch(
-    /Payments\.book is on the providers Payments of First and Payments of Second, and would run twice/,
-  );
-});
-
-test('with a receiver that does not exist', async () => {
-  const Payments = decorated('partner');
-  const Others = decorated('partners');
-  expect(await refusal([receiver('partners')], [Payments, Others])).toMatch(
-    /^@OnWebhook of Payments\.book is for the receiver "partner", which the application does not have; it has "partners"/,
-  );
-});
-
-test('with two receivers of one name, or of one path', async () => {
-  expect(await refusal([receiver('twin'), receiver('twin', { path: '/other' })])).toMatch(
-    /two receivers "twin"/,
-  );
-  expect(await refusal([receiver('one'), receiver('two', { path: '/webhooks/' })])).toMatch(
-    /the receivers "one" and "two" have the path "\/webhooks"/,
-  );
-});
-
-test('with a wrong option', async () => {
-  expect(await refusal([receiver('wrong', { path: 'webhooks' })])).toMatch(/^path must begin with "\/"/);
-  expect(() => receiver('wrong', { storee: 1 })).toThrow(
-    '"storee" is not an option of PosthornModule.forRoot',
-  );
-});
-
-test('with a class and its subclass, which both have the inherited handler', async () => {
-  const Payments = decorated('family');
-  class Special extends Payments {}
-  expect(await refusal([receiver('family')], [Payments, Special])).toMatch(
-    /^@OnWebhook of Payments\.book is on the providers Payments of \w+ and Special of \w+, and would run twice/,
-  );
-});
-
-test('with options, or a worker, that depend on a provider of the scope REQUEST', async () => {
-  const tenant = { provide: 'TENANT', useFactory: () => ({}), scope: Scope.REQUEST };
-  const tenants = { module: class {}, providers: [tenant], exports: ['TENANT'] };
-  const factory = { name: 'scoped', imports: [tenants], inject: ['TENANT'] };
-  const message = /^the options of PosthornModule depend on a provider of the scope REQUEST/;
-  const scoped = PosthornModule.forRootAsync({ ...factory, useFactory: () => options });
-  expect(await refusal([scoped])).toMatch(message);
-  expect(await refusal([scoped, receiver('static')], [decorated('static')])).toMatch(message);
-  const worker = PosthornModule.forWorker({ ...factory, useFactory: () => ({ close: () => {} }) });
-  expect(await refusal([receiver('scoped'), worker], [decorated('scoped')])).toMatch(message);
-});
-
-test('with the module, but without a receiver', async () => {
-  expect(await refusal([PosthornModule])).toMatch(/^PosthornModule is imported without options/);
-  const module = await start({
-    imports: [receiver('imported'), PosthornModule],
-    providers: [decorated('imported')],
+describe('an application does not start', () => {
+  test('without any handler', async () => {
+    expect(await refusal([receiver('empty')])).toMatch(/^the receiver of \/webhooks has no handler/);
   });
-  expect(await send(module, 'transfer.succeeded', 'imported')).toBe(200);
+
+  test('with a class that nothing provides', async () => {
+    const Payments = decorated('forgotten');
+    expect(await refusal([receiver('forgotten')])).toMatch(
+      /^NestJS has no provider for the class of @OnWebhook of Payments\.book, which would never run: add the class/,
+    );
+    expect(
+      await send(
+        await start({ imports: [receiver('forgotten')], providers: [Payments] }),
+        'transfer.succeeded',
+        'forgotten',
+      ),
+    ).toBe(200);
+  });
+
+  test('with a handler name twice', async () => {
+    const more = { name: 'book' };
+    const [First, Second] = [decorated('repeated', undefined, more), decorated('repeated', undefined, more)];
+    expect(await refusal([receiver('repeated')], [First, Second])).toMatch(
+      /^@OnWebhook of Payments\.book: .*"book"/,
+    );
+  });
+
+  test('with a misspelt pattern', async () => {
+    expect(await refusal([receiver('misspelt')], [decorated('misspelt', 'transfer.suceeded')])).toMatch(
+      /^@OnWebhook of Payments\.book: .*transfer\.suceeded/,
+    );
+  });
+
+  test('with a wrong pattern, at a second attempt too', async () => {
+    const providers = [decorated('again'), decorated('again', 'transfer.suceeded')];
+    const module = await Test.createTestingModule({ imports: [receiver('again')], providers }).compile();
+    for (const _attempt of [1, 2]) await expect(module.init()).rejects.toThrow('transfer.suceeded');
+  });
+
+  test('with a factory that returns no worker', async () => {
+    const worker = Reflect.apply(PosthornModule.forWorker, PosthornModule, [
+      { name: 'idle', useFactory: () => {} },
+    ]);
+    expect(await refusal([receiver('idle'), worker], [decorated('idle')])).toBe(
+      'useFactory of PosthornModule.forWorker must return a worker with close(), got undefined',
+    );
+  });
+
+  test('with a queued handler, and no queue', async () => {
+    const Payments = decorated('queueless', undefined, { name: 'book', queue: true });
+    expect(await refusal([receiver('queueless')], [Payments])).toMatch(
+      /^@OnWebhook of Payments\.book: .*queue/,
+    );
+  });
+
+  test.each([Scope.REQUEST, Scope.TRANSIENT])('on a provider of the scope %s', async (scope) => {
+    const Payments = decorated('scoped');
+    expect(await refusal([receiver('scoped')], [{ provide: Payments, useClass: Payments, scope }])).toMatch(
+      new RegExp(`^@OnWebhook of Payments\\.book is on a provider of the scope ${Scope[scope]}`),
+    );
+  });
+
+  test('on a provider that injects one of the scope REQUEST', async () => {
+    const Payments = decorated('scoped');
+    const context = { provide: 'CONTEXT', useFactory: () => ({}), scope: Scope.REQUEST };
+    const payments = { provide: Payments, useFactory: () => new Payments(), inject: ['CONTEXT'] };
+    expect(await refusal([receiver('scoped')], [context, payments])).toMatch(/scope REQUEST/);
+  });
+
+  test('with a class that two modules provide', async () => {
+    const Payments = decorated('double');
+    class First {}
+    class Second {}
+    const modules = [First, Second].map((module) => ({ module, providers: [Payments] }));
+    expect(await refusal([receiver('double'), ...modules])).toMatch(
+      /Payments\.book is on the providers Payments of First and Payments of Second, and would run twice/,
+    );
+  });
+
+  test('with a receiver that does not exist', async () => {
+    const Payments = decorated('partner');
+    const Others = decorated('partners');
+    expect(await refusal([receiver('partners')], [Payments, Others])).toMatch(
+      /^@OnWebhook of Payments\.book is for the receiver "partner", which the application does not have; it has "partners"/,
+    );
+  });
+
+  test('with two receivers of one name, or of one path', async () => {
+    expect(await refusal([receiver('twin'), receiver('twin', { path: '/other' })])).toMatch(
+      /two receivers "twin"/,
+    );
+    expect(await refusal([receiver('one'), receiver('two', { path: '/webhooks/' })])).toMatch(
+      /the receivers "one" and "two" have the path "\/webhooks"/,
+    );
+  });
+
+  test('with a wrong option', async () => {
+    expect(await refusal([receiver('wrong', { path: 'webhooks' })])).toMatch(/^path must begin with "\/"/);
+    expect(() => receiver('wrong', { storee: 1 })).toThrow(
+      '"storee" is not an option of PosthornModule.forRoot',
+    );
+  });
+
+  test('with a class and its subclass, which both have the inherited handler', async () => {
+    const Payments = decorated('family');
+    class Special extends Payments {}
+    expect(await refusal([receiver('family')], [Payments, Special])).toMatch(
+      /^@OnWebhook of Payments\.book is on the providers Payments of \w+ and Special of \w+, and would run twice/,
+    );
+  });
+
+  test('with options, or a worker, that depend on a provider of the scope REQUEST', async () => {
+    const tenant = { provide: 'TENANT', useFactory: () => ({}), scope: Scope.REQUEST };
+    const tenants = { module: class {}, providers: [tenant], exports: ['TENANT'] };
+    const factory = { name: 'scoped', imports: [tenants], inject: ['TENANT'] };
+    const message = /^the options of PosthornModule depend on a provider of the scope REQUEST/;
+    const scoped = PosthornModule.forRootAsync({ ...factory, useFactory: () => options });
+    expect(await refusal([scoped])).toMatch(message);
+    expect(await refusal([scoped, receiver('static')], [decorated('static')])).toMatch(message);
+    const worker = PosthornModule.forWorker({ ...factory, useFactory: () => ({ close: () => {} }) });
+    expect(await refusal([receiver('scoped'), worker], [decorated('scoped')])).toMatch(message);
+  });
+
+  test('with the module, but without a receiver', async () => {
+    expect(await refusal([PosthornModule])).toMatch(/^PosthornModule is imported without options/);
+    const module = await start({
+      imports: [receiver('imported'), PosthornModule],
+      providers: [decorated('imported')],
+    });
+    expect(await send(module, 'transfer.succeeded', 'imported')).toBe(200);
+  });
 });
 
-test('but with null in place of a class', async () => {
-  const [Payments, Off] = [decorated('off'), decorated('off')];
-  const off = { provide: Off, useFactory: () => null };
-  const module = await start({ imports: [receiver('off')], providers: [Payments, off] });
-  expect(await send(module, 'transfer.succeeded', 'off')).toBe(200);
-});
+describe('an application starts', () => {
+  test('with null in place of a class', async () => {
+    const [Payments, Off] = [decorated('off'), decorated('off')];
+    const off = { provide: Off, useFactory: () => null };
+    const module = await start({ imports: [receiver('off')], providers: [Payments, off] });
+    expect(await send(module, 'transfer.succeeded', 'off')).toBe(200);
+  });
 
-test('but without a class that is for the receiver of another application', async () => {
-  decorated('elsewhere');
-  const module = await start({ imports: [receiver('here')], providers: [decorated('here')] });
-  expect(await send(module, 'transfer.succeeded', 'here')).toBe(200);
+  test('without a class that is for the receiver of another application', async () => {
+    decorated('elsewhere');
+    const module = await start({ imports: [receiver('here')], providers: [decorated('here')] });
+    expect(await send(module, 'transfer.succeeded', 'here')).toBe(200);
+  });
 });
