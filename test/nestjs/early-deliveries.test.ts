@@ -7,6 +7,7 @@ import { createEvent, deliver } from 'posthorn/testing';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { holdUntil } from '../../src/nestjs/mount.ts';
 import { Gate } from '../support/gate.ts';
+import { Seen } from '../support/seen.ts';
 import { key, options } from './application.ts';
 
 test('a delivery that comes before the start waits for all handlers', async () => {
@@ -37,9 +38,10 @@ test('a delivery that comes before the start waits for all handlers', async () =
   const started = app.init();
   await gate.held.nth(1);
   const url = `http://127.0.0.1:${Object(server.address()).port}/webhooks`;
-  const arrived = new Promise((resolve) => server.once('request', resolve));
+  const arrived = new Seen();
+  server.on('request', arrived.add);
   const answers = [deliver(url, createEvent('transfer.succeeded'), { key }), fetch(url)];
-  await arrived;
+  await arrived.nth(2);
   gate.open();
   await started;
   expect(await Promise.all(answers.map(async (answer) => (await answer).status))).toEqual([200, 405]);
