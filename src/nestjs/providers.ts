@@ -73,8 +73,15 @@ function runsTwice({ label }: DecoratedMethod, ...providers: readonly Wrapper[])
 /** Looks the method up at each call, so that a spy which a test installs later is called. */
 function callOf(instance: unknown, { key, label }: DecoratedMethod): ProvidedMethod['call'] {
   const target = Object(instance);
-  if (typeof propertyOf(target, key) === 'function') return (...parameters) => target[key](...parameters);
+  if (typeof propertyOf(target, key) === 'function')
+    return async (...parameters) => untilComplete(await target[key](...parameters));
   throw new ConfigurationError(
     `${label} has been replaced by a provider without that method: provide an object that has it, or null`,
   );
+}
+
+/** Nothing happens in an Observable of RxJS before somebody subscribes: NestJS does so in its own handlers. */
+function untilComplete(result: unknown): unknown {
+  if (typeof propertyOf(result, 'subscribe') !== 'function') return result;
+  return new Promise<void>((complete, error) => Object(result).subscribe({ complete, error }));
 }

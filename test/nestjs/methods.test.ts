@@ -8,6 +8,7 @@ import {
   OnWebhook,
   PosthornModule,
 } from 'posthorn/nestjs';
+import { defer, type Observable, throwError } from 'rxjs';
 import { expect, test, vi } from 'vitest';
 import { options, send, start } from './application.ts';
 
@@ -211,6 +212,27 @@ test('the options of a handler reach the receiver, and no name is made up', asyn
   expect(await send(module, 'transfer.succeeded', 'optional')).toBe(200);
   expect(await handlers).toMatchObject([{ name: undefined }, { name: 'book' }]);
   expect(keys).toEqual([expect.stringMatching(/^TR/)]);
+});
+
+test('an Observable that a method returns runs, and the event is handled once it completes', async () => {
+  const calls: string[] = [];
+  @Injectable()
+  class Payments {
+    @OnWebhook('transfer.succeeded', { receiver: 'observed' })
+    book({ type }: WebhookEvent): Observable<number> {
+      return defer(async () => calls.push(type));
+    }
+
+    @OnWebhook('transfer.failed', { receiver: 'observed' })
+    async fail(_event: WebhookEvent): Promise<Observable<never>> {
+      return throwError(() => new Error('no answer'));
+    }
+  }
+  const module = await start({ imports: [receiver('observed')], providers: [Payments] });
+  module.get<Receiver>(getReceiverToken('observed')).observe(() => {});
+  expect(await send(module, 'transfer.succeeded', 'observed')).toBe(200);
+  expect(calls).toEqual(['transfer.succeeded']);
+  expect(await send(module, 'transfer.failed', 'observed')).toBe(500);
 });
 
 test('only a method can be decorated', () => {
