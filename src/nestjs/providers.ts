@@ -80,7 +80,7 @@ function callOf(instance: unknown, { key, label }: DecoratedMethod): ProvidedMet
   );
 }
 
-/** Nothing happens in an Observable of RxJS before somebody subscribes: NestJS does so in its own handlers. */
+/** An Observable of RxJS does nothing before a subscription. NestJS subscribes in its own handlers too. */
 function untilComplete(result: unknown): unknown {
   if (typeof propertyOf(result, 'subscribe') !== 'function') return result;
   return new Promise<void>((complete, error) => Object(result).subscribe({ complete, error }));
