@@ -9,7 +9,7 @@ import { type InstalledPackage, installPackage } from '../support/installed-pack
 const sources = join(import.meta.dirname, 'projects', 'nestjs');
 const ledger = join(import.meta.dirname, '..', 'nestjs', 'programs', 'ledger.ts');
 
-/** What projects need besides NestJS. Its types on Express name those of Express. */
+/** The packages of a project besides NestJS, whose types name those of Express. */
 const others = [
   ...['reflect-metadata@0.2', 'rxjs@7', 'pg@8', 'typescript@5.9'],
   ...['@types/express@5', '@types/node@20', '@types/pg@8'],
@@ -129,7 +129,7 @@ function createProject(project: string, formats: readonly string[]): void {
   }
 }
 
-/** The same in every version. */
+/** The lines of `main.ts`, in every version. */
 const linesOfMain = ['express', 'fastify'].flatMap((server) =>
   [false, true].flatMap((rawBody) =>
     ['listen', 'init'].flatMap((start) => [

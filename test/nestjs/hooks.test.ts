@@ -42,7 +42,7 @@ test('a running delivery ends before any pool closes, in whatever module the poo
   const answer = deliver(receiver, createEvent('transfer.succeeded'), { key });
   const { succeed } = await handler.calls.nth(1);
   const closed = module.close();
-  // It refuses deliveries, so the hooks have begun.
+  // Deliveries are refused, so the hooks have begun.
   await expect.poll(async () => (await receiver.health()).closing).toBe(true);
   expect(log).toEqual([]);
   succeed();
