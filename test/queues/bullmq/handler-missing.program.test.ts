@@ -51,6 +51,7 @@ describe.each(queueServers)('a worker that lacks the handler of a job in $name',
     await expect.poll(() => bull.getDelayed()).toMatchObject([{ attemptsMade: 0 }]);
     clock.advance(61 * MINUTE_MS);
     await promote();
-    await expect.poll(() => bull.getDelayed()).toMatchObject([{ attemptsMade: 1 }]);
+    // More than one, if the worker came by itself before the job was promoted.
+    await expect.poll(async () => (await bull.getDelayed())[0]?.attemptsMade).toBeGreaterThanOrEqual(1);
   });
 });
