@@ -65,16 +65,18 @@ describe.each(queueServers)('a job in $name whose key is busy', ({ useServer }) 
     await putBack(1);
     clock.advance(61 * MINUTE_MS);
     await promote();
-    expect(await putBack(2)).toMatchObject({ attemptsMade: 1 });
+    // More than one, if the worker came by itself before the job was promoted.
+    const counted = (await putBack(2))?.attemptsMade ?? 0;
+    expect(counted).toBeGreaterThanOrEqual(1);
     succeed();
     await run();
     held.calls.all[1]?.fail(new Error('locked'));
-    await expect.poll(() => bull.getJob(jobId)).toMatchObject({ attemptsMade: 2, progress: {} });
+    await expect.poll(() => bull.getJob(jobId)).toMatchObject({ attemptsMade: counted + 1, progress: {} });
     // Another event has the key again.
     await running.receive(deliveryOf(eventOf('a')));
     await held.calls.nth(3);
     await promote();
-    expect(await putBack(3)).toMatchObject({ attemptsMade: 2 });
+    expect(await putBack(3)).toMatchObject({ attemptsMade: counted + 1 });
     held.calls.all[2]?.succeed();
   });
 
