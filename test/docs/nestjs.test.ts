@@ -29,6 +29,7 @@ test('the table of refusals has each message of the module, and no other', () =>
 
 test('the page names the versions that the package accepts', () => {
   const { '@nestjs/common': common, '@nestjs/core': core } = manifest.peerDependencies;
-  expect([common, core]).toEqual(['^11.1.4 || ^12.0.0', '^11.1.4 || ^12.0.0']);
+  // On 10 a receiver is mounted by hand: npm would not install the package beside a version out of the range.
+  expect([common, core]).toEqual(Array(2).fill('^10.0.0 || ^11.0.0 || ^12.0.0'));
   expect(page.text).toContain('NestJS 11.1.4 or later and 12,');
 });

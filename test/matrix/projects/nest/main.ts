@@ -5,6 +5,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { NextFunction, Request, Response } from 'express';
 import { createReceiver, type Receiver } from 'posthorn';
 import { toExpress } from 'posthorn/express';
+import { PosthornModule } from 'posthorn/nestjs';
 import { toNode } from 'posthorn/node';
 import { createEvent, deliver } from 'posthorn/testing';
 
@@ -69,4 +70,16 @@ async function startWithoutRawBody(): Promise<void> {
   await app.close();
 }
 
-void start().then(startWithoutRawBody);
+/** Versions before 11.1.4 cannot mount by themselves. */
+async function startWithModule(): Promise<void> {
+  @Module({ imports: [PosthornModule.forRoot({ path: '/webhooks', signingKey: key })] })
+  class WebhooksModule {}
+
+  const started = NestFactory.createApplicationContext(WebhooksModule, {
+    logger: false,
+    abortOnError: false,
+  });
+  await started.catch((error: Error) => console.log('module', error.message));
+}
+
+void start().then(startWithoutRawBody).then(startWithModule);
