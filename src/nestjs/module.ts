@@ -19,8 +19,8 @@ import { WorkerLifecycle } from './worker-lifecycle.ts';
 
 /**
  * The module for NestJS 11 and 12. It mounts a receiver on Express or Fastify before NestJS parses bodies,
- * registers the methods with `@OnWebhook`, and closes the receiver before any other module is closed. The
- * application fails to start if a decorated method would never run.
+ * registers the methods with `@OnWebhook`, and closes the receiver before any other module is closed. An
+ * application that has loaded a decorated method does not start if the method would never run.
  *
  * @example
  * ```ts

@@ -27,6 +27,13 @@ test('the table of refusals has each message of the module, and no other', () =>
   expect(quotes.filter((quote) => !messages.some((message) => message.includes(quote)))).toEqual([]);
 });
 
+test('the first application takes twelve lines', () => {
+  const [module] = page.blocks.filter(({ language }) => language === 'ts');
+  const lines = module?.code.split('\n').filter((line) => line !== '' && !line.startsWith('//'));
+  expect([...(lines ?? []), 'app.enableShutdownHooks();']).toHaveLength(12);
+  expect(page.text).toContain('`app.enableShutdownHooks();`');
+});
+
 test('the page names the versions that the package accepts', () => {
   const { '@nestjs/common': common, '@nestjs/core': core } = manifest.peerDependencies;
   // On 10 a receiver is mounted by hand: npm would not install the package beside a version out of the range.

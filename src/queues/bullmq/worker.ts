@@ -35,8 +35,7 @@ export interface BullWorker {
   /**
    * Takes no further jobs and waits for the running ones, for `graceMs` (25,000 by default) at most. Then it
    * aborts them and puts them back, which does not count as an attempt; `abandoned` has the ids of those
-   * jobs. The connections have two more seconds to close: while the server is away they are cut
-   * off.
+   * jobs. The connections have two more seconds to close: while the server is away they are cut off.
    */
   close(options?: { readonly graceMs?: number }): Promise<{ readonly abandoned: string[] }>;
 }

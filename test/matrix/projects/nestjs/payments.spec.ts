@@ -10,7 +10,7 @@ const key = 'key-of-jest';
 @Injectable()
 class Ledger {
   book(_id: string): void {
-    throw new Error('there is no database in tests');
+    throw new Error('a test reached the database');
   }
 }
 
