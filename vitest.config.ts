@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { stores } from './src/stores/list.ts';
 
 const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
@@ -11,8 +11,10 @@ const source = (path: string): string => fileURLToPath(new URL(path, import.meta
 const layers = {
   /** Starts no other program: test/support/no-programs.ts. */
   quick: { include: ['test/**/*.test.ts'], exclude: ['test/**/*.{program,storm,matrix}.test.ts'] },
+  /** Everything works, once, for real: one file of each server, of the browser, of the package and its commands. */
+  first: { include: ['test/**/*.first.program.test.ts'] },
   /** Starts a server, a browser, a compiler, the built package or its command. */
-  program: { include: ['test/**/*.program.test.ts'] },
+  program: { include: ['test/**/*.program.test.ts'], exclude: ['test/**/*.first.program.test.ts'] },
   /** Faults that take seconds, storms, explorations, long runs. */
   storm: { include: ['test/**/*.storm.test.ts'] },
   /** Runtimes, versions, other people's packages: downloads from the npm registry. */
@@ -20,6 +22,23 @@ const layers = {
   /** Those that start Node.js alone, for macOS and Windows: these sync directories and keep modes in other ways. */
   files: { include: ['test/stores/file/*.program.test.ts'] },
 };
+
+/** A project of tests that start programs. They have fewer workers, because they share the processor with these. */
+const programs = (name: 'first' | 'program', groupOrder: number): TestProjectInlineConfiguration => ({
+  extends: true,
+  test: {
+    name,
+    ...layers[name],
+    maxWorkers: 4,
+    sequence: { groupOrder },
+    setupFiles: ['test/support/leave-nothing.ts'],
+    globalSetup: [
+      'test/support/install-programs.ts',
+      'test/support/build.ts',
+      'test/stores/postgres/setup.ts',
+    ],
+  },
+});
 
 export default defineConfig({
   resolve: {
@@ -67,29 +86,15 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
-      {
-        extends: true,
-        test: {
-          name: 'program',
-          ...layers.program,
-          // Fewer, because they share the processor with the programs. The longest are here and come first.
-          maxWorkers: 4,
-          sequence: { groupOrder: 0 },
-          setupFiles: ['test/support/leave-nothing.ts'],
-          globalSetup: [
-            'test/support/install-programs.ts',
-            'test/support/build.ts',
-            'test/stores/postgres/setup.ts',
-          ],
-        },
-      },
+      programs('first', 0),
+      programs('program', 2),
       {
         extends: true,
         test: {
           name: 'storm',
           ...layers.storm,
           maxWorkers: 4,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
           testTimeout: 300_000,
           hookTimeout: 300_000,
           setupFiles: ['test/support/leave-nothing.ts'],
@@ -117,7 +122,7 @@ export default defineConfig({
           name: 'matrix',
           ...layers.matrix,
           maxWorkers: 2,
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 4 },
           testTimeout: 300_000,
           hookTimeout: 600_000,
           setupFiles: ['test/support/leave-nothing.ts'],

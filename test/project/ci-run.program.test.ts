@@ -35,16 +35,24 @@ const assertionResults = [{ status: 'pending', fullName: 'a full disk' }];
 const test7 = { success: true, numPassedTests: 7, numFailedTests: 0, testResults: [{ assertionResults }] };
 const good = {
   test: { report: test7 },
+  'test:programs': { report: { ...test7, numPassedTests: 4 } },
   'test:storms': { report: { ...test7, numPassedTests: 3 } },
   'test:matrix': { report: { ...test7, numPassedTests: 2 } },
 };
-const checks = ['run test', 'run lint', 'run types', 'run test:storms', 'run test:matrix'];
+const checks = [
+  'run test',
+  'run lint',
+  'run types',
+  'run test:programs',
+  'run test:storms',
+  'run test:matrix',
+];
 
 test('.ci/run installs the packages, runs every check, and sums the reports', async () => {
   const { code, lines, last, calls } = await run(good);
   expect(calls).toEqual(['ci --no-audit', ...checks]);
   expect(lines).toContain('SKIPPED: a full disk');
-  expect(last).toBe('12 passed, 0 failed');
+  expect(last).toBe('16 passed, 0 failed');
   expect(code).toBe(0);
 });
 
@@ -62,12 +70,13 @@ const failed = {
 
 test('.ci/run names what has failed once more, after all that it ran', async () => {
   const { lines } = await run({ ...good, test: { report: failed, fails: true } });
-  expect(lines.slice(-5)).toEqual([
+  expect(lines.slice(-6)).toEqual([
     'FAILED: a full inbox',
     'Error: expected 1 to be 2',
     'SKIPPED: a full disk',
     'SKIPPED: a full disk',
-    '12 passed, 3 failed',
+    'SKIPPED: a full disk',
+    '16 passed, 3 failed',
   ]);
 });
 
@@ -75,30 +84,30 @@ test.each([
   {
     name: 'tests fail',
     scripts: { ...good, test: { report: failed, fails: true } },
-    last: '12 passed, 3 failed',
+    last: '16 passed, 3 failed',
   },
   { name: 'tests pass and the run fails', scripts: { ...good, test: { report: test7, fails: true } } },
-  { name: 'no test runs', scripts: { ...good, test: { fails: true } }, last: '5 passed, 1 failed' },
+  { name: 'no test runs', scripts: { ...good, test: { fails: true } }, last: '9 passed, 1 failed' },
   {
     name: 'a report has no test',
     scripts: { ...good, test: { report: { success: true } } },
-    last: '5 passed, 1 failed',
+    last: '9 passed, 1 failed',
   },
   {
     name: 'a storm fails',
     scripts: { ...good, 'test:storms': { report: { ...failed, numPassedTests: 1 }, fails: true } },
-    last: '10 passed, 3 failed',
+    last: '14 passed, 3 failed',
   },
   {
     name: 'the matrix leaves no report',
     scripts: { ...good, 'test:matrix': {} },
-    last: '10 passed, 1 failed',
+    last: '14 passed, 1 failed',
   },
   { name: 'the style is wrong', scripts: { ...good, lint: { fails: true } } },
   { name: 'a type is wrong', scripts: { ...good, types: { fails: true } } },
 ])(
   '.ci/run runs every check, and fails, if $name',
-  async ({ scripts, last: expected = '12 passed, 1 failed' }) => {
+  async ({ scripts, last: expected = '16 passed, 1 failed' }) => {
     const { code, last, calls } = await run(scripts);
     expect(calls.slice(1)).toEqual(checks);
     expect(last).toBe(expected);

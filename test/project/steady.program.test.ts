@@ -156,7 +156,7 @@ test.each([
   { args: ['--times', 'often'], message: '--times must be a whole number, not often.' },
   {
     args: ['--layer', 'storm'],
-    message: '--layer must be one of test, quick, storms, matrix, all, not storm.',
+    message: '--layer must be one of test, quick, programs, storms, matrix, all, not storm.',
   },
   { args: ['--often'], message: "Unknown option '--often'" },
 ])('test:steady refuses $args', async ({ args, message }) => {

@@ -20,7 +20,7 @@ export interface Machine {
  * like one that passes.
  */
 export default function setup({ name }: TestProject): void {
-  if (name !== 'program' && name !== 'storm' && name !== 'matrix')
+  if (name !== 'first' && name !== 'program' && name !== 'storm' && name !== 'matrix')
     throw new Error(`No programs are named for the project ${name}.`);
   const print = (text: string): void => void process.stderr.write(`\n${text}\n`);
   const message = installPrograms(neededPrograms[name], thisMachine(), print);

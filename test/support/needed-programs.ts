@@ -44,22 +44,29 @@ const compiler: readonly NeededProgram[] = [
   ...inOnePackage(['g++'], 'g++', 'gcc'),
 ];
 
-const local: readonly NeededProgram[] = [
+const first: readonly NeededProgram[] = [
   ...servers,
   browser,
-  ...inOnePackage(['pgbouncer'], 'pgbouncer', 'pgbouncer'),
-  ...inOnePackage(['promtool'], 'prometheus', 'prometheus'),
   ...inOnePackage(['openssl'], 'openssl', 'openssl'),
   ...inOnePackage(['curl'], 'curl', 'curl'),
-  // Commands of docs/moving.md.
-  ...inOnePackage(['sqlite3'], 'sqlite3', 'sqlite'),
   // A slim image of Node.js lacks it, too.
   ...inOnePackage(['ps'], 'procps', 'procps'),
+];
+
+const local: readonly NeededProgram[] = [
+  ...first,
+  ...inOnePackage(['pgbouncer'], 'pgbouncer', 'pgbouncer'),
+  ...inOnePackage(['promtool'], 'prometheus', 'prometheus'),
+  // Commands of docs/moving.md.
+  ...inOnePackage(['sqlite3'], 'sqlite3', 'sqlite'),
   ...git,
 ];
 
 /** By the projects of vitest.config.ts. Programs that every Debian has, such as `sh`, are not named. */
-export const neededPrograms: Readonly<Record<'program' | 'storm' | 'matrix', readonly NeededProgram[]>> = {
+export const neededPrograms: Readonly<
+  Record<'first' | 'program' | 'storm' | 'matrix', readonly NeededProgram[]>
+> = {
+  first,
   program: local,
   storm: local,
   matrix: [...servers, ...git, ...compiler, java],

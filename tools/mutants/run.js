@@ -16,7 +16,7 @@ const { values: options } = parseArgs({
     // Another checkout, for instance of an earlier commit, and its names of the layers.
     checkout: { type: 'string', default: join(import.meta.dirname, '../..') },
     quick: { type: 'string', default: 'quick' },
-    slow: { type: 'string', default: 'program,storm,matrix' },
+    slow: { type: 'string', default: 'first,program,storm,matrix' },
   },
 });
 const root = options.checkout;

@@ -13,6 +13,7 @@ import { parseArgs } from 'node:util';
 const SCRIPTS = /** @type {const} */ ({
   test: 'test',
   quick: 'test:quick',
+  programs: 'test:programs',
   storms: 'test:storms',
   matrix: 'test:matrix',
   all: 'test:all',
