@@ -24,18 +24,23 @@ const layers = {
 };
 
 /** A project of tests that start programs. They have fewer workers, because they share the processor with these. */
-const programs = (name: 'first' | 'program', groupOrder: number): TestProjectInlineConfiguration => ({
+const programs = (
+  name: 'first' | 'program',
+  groupOrder: number,
+  ...globalSetup: readonly string[]
+): TestProjectInlineConfiguration => ({
   extends: true,
   test: {
     name,
     ...layers[name],
     maxWorkers: 4,
     sequence: { groupOrder },
-    setupFiles: ['test/support/leave-nothing.ts'],
+    setupFiles: ['test/support/leave-nothing.ts', 'test/support/costs/count.ts'],
     globalSetup: [
       'test/support/install-programs.ts',
       'test/support/build.ts',
       'test/stores/postgres/setup.ts',
+      ...globalSetup,
     ],
   },
 });
@@ -71,6 +76,7 @@ export default defineConfig({
     // back.
     isolate: false,
     setupFiles: ['test/support/name-late-failures.ts'],
+    globalSetup: ['test/support/name-failed-files.ts'],
     // What fails in silence is what these tests are about, so nothing is left to a default.
     dangerouslyIgnoreUnhandledErrors: false,
     allowOnly: false,
@@ -80,13 +86,13 @@ export default defineConfig({
         test: {
           name: 'quick',
           ...layers.quick,
-          setupFiles: ['test/support/no-programs.ts'],
+          setupFiles: ['test/support/no-programs.ts', 'test/support/costs/count.ts'],
           // More than cores, of which two are usual: most tests wait for sockets and timers.
           maxWorkers: 8,
           sequence: { groupOrder: 1 },
         },
       },
-      programs('first', 0),
+      programs('first', 0, 'test/support/costs/check-budget.ts'),
       programs('program', 2),
       {
         extends: true,

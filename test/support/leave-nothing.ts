@@ -1,8 +1,9 @@
-import childProcess from 'node:child_process';
+import childProcess, { ChildProcess } from 'node:child_process';
 import { chmodSync, mkdtempSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { countStart } from './costs/counter.ts';
 import { endWith, killAtEnd, removeAtEnd } from './reaper.ts';
 
 // Vitest ends its workers by signals: no listener of `exit` runs then, and no hook if the run is cancelled.
@@ -10,8 +11,8 @@ import { endWith, killAtEnd, removeAtEnd } from './reaper.ts';
 
 const DONE = Symbol.for('posthorn.tests.leave-nothing');
 
-/** The functions that start a program and do not wait for its end. */
-const names = ['exec', 'execFile', 'fork', 'spawn'] as const;
+/** The functions that start a program. Those whose names end in `Sync` have waited for its end. */
+const names = ['exec', 'execFile', 'fork', 'spawn', 'execSync', 'execFileSync', 'spawnSync'] as const;
 
 function prepare(): void {
   const folder = mkdtempSync(join(tmpdir(), 'posthorn-tests-'));
@@ -23,11 +24,19 @@ function prepare(): void {
   // Windows names it TEMP.
   Object.assign(process.env, { TMPDIR: folder, TEMP: folder, TMP: folder });
 
+  let depth = 0;
   for (const name of names) {
     const apply: ProxyHandler<(typeof childProcess)[typeof name]>['apply'] = (start, self, parameters) => {
-      const child = Reflect.apply(start, self, parameters);
-      killAtEnd(child);
-      return child;
+      // `exec` calls `execFile`.
+      if (depth === 0) countStart(parameters);
+      depth += 1;
+      try {
+        const started: unknown = Reflect.apply(start, self, parameters);
+        if (started instanceof ChildProcess) killAtEnd(started);
+        return started;
+      } finally {
+        depth -= 1;
+      }
     };
     Object.assign(childProcess, { [name]: new Proxy(childProcess[name], { apply }) });
   }
