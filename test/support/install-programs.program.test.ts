@@ -1,8 +1,9 @@
-import { readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { findBrowser, findProgram } from '../../tools/programs.js';
 import { packageRoot, startCommand } from './child-program.ts';
+import { missingDisk } from './free-disk.ts';
 import { installPrograms, type Machine } from './install-programs.ts';
 import type { NeededProgram } from './needed-programs.ts';
 import { replacePath, writeScript } from './replaced-path.ts';
@@ -63,8 +64,11 @@ describe('programs that are missing', () => {
 
   test('are named in one message, with one command, if someone has to be asked', () => {
     const { message, calls } = look(debian);
-    expect(message).toContain('missing: ledger-server, ledger-client, some-browser.\n');
-    expect(message).toContain(`\n  sudo apt-get update && sudo ${INSTALL} ledger browser\n`);
+    expect(message).toContain(
+      'missing: ledger-server, ledger-client, some-browser. This user may not install them',
+    );
+    expect(message).toContain(` by \`sudo apt-get update && sudo ${INSTALL} ledger browser\`. Without them`);
+    expect(message).not.toContain('\n');
     expect(message).not.toContain('brew');
     expect(calls).toEqual(['']);
   });
@@ -72,13 +76,13 @@ describe('programs that are missing', () => {
   test('are named with what apt has printed, if apt fails', () => {
     const { message, printed } = look({ ...debian, isRoot: true }, 'fails');
     expect(printed).toContain('no route to the mirror');
-    expect(message).toContain(`\n  apt-get update && ${INSTALL} ledger browser\n`);
+    expect(message).toContain(` by \`apt-get update && ${INSTALL} ledger browser\`.`);
   });
 
   test('are installed on Ubuntu but for a package that is a stub', () => {
     const { message, calls } = look({ ...debian, system: 'ubuntu', isRoot: true });
     expect(calls.at(-1)).toMatch(/ ledger$/);
-    expect(message).toContain('missing: some-browser.\n');
+    expect(message).toContain('missing: some-browser. On');
     expect(message).toContain('On Ubuntu the package chromium is a stub that needs snap');
     expect(message).not.toContain('apt-get');
   });
@@ -88,10 +92,19 @@ describe('programs that are missing', () => {
     { system: 'other', hasApt: true },
   ] as const)('have a command of Homebrew on $system', ({ system, hasApt }) => {
     const { message, calls } = look({ system, isRoot: true, isCi: true });
-    expect(message).toContain('\n  brew install brewed-ledger brewed-browser\n');
+    expect(message).toContain('`brew install brewed-ledger brewed-browser`');
     expect(message?.includes('apt-get')).toBe(hasApt);
     expect(calls).toEqual(['']);
   });
+});
+
+test('a folder without room for the data of servers is named, with the way out', () => {
+  // A file system without any room: that of the processes, on macOS that of the devices.
+  const folder = existsSync('/proc') ? '/proc' : '/dev';
+  expect(missingDisk(folder)).toMatch(
+    new RegExp(`^No test has run, because ${folder} has 0.0 GB .*need 1 GB. .*\`npm run test:quick\``),
+  );
+  expect(missingDisk()).toBeUndefined();
 });
 
 test('a Chrome counts as a Chromium, and a script that only asks for a snap does not', () => {

@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import type { TestProject } from 'vitest/node';
+import { missingDisk } from './free-disk.ts';
 import { type NeededProgram, neededPrograms } from './needed-programs.ts';
 
 const UBUNTU_STUB =
-  'On Ubuntu the package chromium is a stub that needs snap: install Google Chrome from\n' +
+  'On Ubuntu the package chromium is a stub that needs snap: install Google Chrome from ' +
   'https://www.google.com/chrome/ instead, or put another Chrome or Chromium on PATH.';
 
 /** What decides how missing programs are installed. */
@@ -23,7 +24,7 @@ export default function setup({ name }: TestProject): void {
   if (name !== 'first' && name !== 'program' && name !== 'storm' && name !== 'matrix')
     throw new Error(`No programs are named for the project ${name}.`);
   const print = (text: string): void => void process.stderr.write(`\n${text}\n`);
-  const message = installPrograms(neededPrograms[name], thisMachine(), print);
+  const message = missingDisk() ?? installPrograms(neededPrograms[name], thisMachine(), print);
   if (message === undefined) return;
   print(message);
   // An error would be shown with the frames of Vitest, and would leave its watch mode running.
@@ -81,7 +82,7 @@ function run(command: string, print: (text: string) => void): void {
   if (status !== 0) print(`The installation failed:\n${stdout}${stderr}`);
 }
 
-/** One message with all that is missing, and one command for it. */
+/** One line with all that is missing, one command for it, and the way without. */
 function wayOut(missing: readonly NeededProgram[], machine: Machine): string {
   const { system, isRoot } = machine;
   const names = missing.map(({ name }) => name).join(', ');
@@ -92,10 +93,11 @@ function wayOut(missing: readonly NeededProgram[], machine: Machine): string {
   const hasStub = system === 'ubuntu' && missing.some(({ isStubOnUbuntu }) => isStubOnUbuntu);
   return [
     `No test has run, because programs that the tests start are missing: ${names}.`,
-    ...(commands.length === 0 ? [] : ['Install them with', '', `  ${commands.join('\n  or\n  ')}`, '']),
+    ...(mayInstall(machine) ? [] : ['This user may not install them unasked.']),
+    ...(commands.length === 0 ? [] : [`Install them by \`${commands.join('` or `')}\`.`]),
     ...(hasStub ? [UBUNTU_STUB] : []),
-    '`npm run test:quick` runs the tests that need none of them.',
-  ].join('\n');
+    'Without them, and without root, `npm run test:quick` runs the tests that start no program.',
+  ].join(' ');
 }
 
 function thisMachine(): Machine {
