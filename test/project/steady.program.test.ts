@@ -2,6 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { expect, onTestFinished, test } from 'vitest';
 import { packageRoot, startProgram } from '../support/child-program.ts';
 import { startedBy } from '../support/started-by.ts';
@@ -113,6 +114,37 @@ test('test:steady succeeds if nothing fails, and prints no table', async () => {
     'run 2: 7 passed, 0 failed, some s, some s of processor time',
   ]);
   expect(code).toBe(0);
+});
+
+/** Prints how much longer it takes than its processor time, and on how many cores it runs. */
+const RATIO = `
+const begunAt = performance.now();
+while (process.cpuUsage().user < 300_000);
+const ratio = (performance.now() - begunAt) / (process.cpuUsage().user / 1_000);
+console.log('ratio ' + ratio + ' on ' + require('node:os').availableParallelism());`;
+
+const ratioIn = (lines: readonly string[]): number => {
+  const [, ratio] = /^ratio ([\d.]+) on/m.exec(lines.join('\n')) ?? [];
+  return Number(ratio);
+};
+
+test('test:steady --cores 1 --slow runs on one core, and has a fifth of its time', async () => {
+  const folder = await project({ test: `node ratio.cjs; ${leaves({ passed: 7, failures: [] }, 1)}` });
+  writeFileSync(join(folder, 'ratio.cjs'), RATIO);
+  const { lines } = await steady(folder, '--times', '1', '--busy', '0', '--cores', '1', '--slow');
+  expect(lines[0]).toMatch(/^slowed to a fifth by (a cgroup|SIGSTOP in turns)$/);
+  expect(lines.join('\n')).toMatch(/^ratio [\d.]+ on 1$/m);
+  expect(ratioIn(lines)).toBeGreaterThan(2);
+});
+
+test('a group that is stopped in turns has a fifth of its time, and runs once that ends', async () => {
+  const group = spawn(process.execPath, ['-e', `setTimeout(() => {}, 600_000);${RATIO}`], { detached: true });
+  const stopping = spawn(process.execPath, [join(STEADY, '..', 'stop-in-turns.js'), String(group.pid)]);
+  const [line] = await once(createInterface(group.stdout), 'line');
+  expect(ratioIn([line])).toBeGreaterThan(2);
+  stopping.stdin.end();
+  // SIGTERM ends only a process that runs.
+  expect(await once(group, 'exit')).toEqual([null, 'SIGTERM']);
 });
 
 /** The numbers of the busy loops that run as children of a process. */

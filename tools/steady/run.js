@@ -1,13 +1,15 @@
 // @ts-check
 // Runs a layer of tests, or files, again and again beside busy loops, and lists what failed and how often:
-// `npm run test:steady -- [--times 5] [--busy 4] [--layer test] [--bail] [files]`. Needs a POSIX shell.
+// `npm run test:steady -- [--times 5] [--busy 4] [--cores 1] [--slow] [--layer test] [--bail] [files]`. Needs a POSIX
+// shell, and Linux for `--cores`.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { slowness } from './slow.js';
 
 /** By the name of a layer, its script in package.json. */
 const SCRIPTS = /** @type {const} */ ({
@@ -52,6 +54,8 @@ function readArguments() {
         times: { type: 'string', default: '5' },
         busy: { type: 'string', default: '4' },
         layer: { type: 'string' },
+        cores: { type: 'string' },
+        slow: { type: 'boolean', default: false },
         bail: { type: 'boolean', default: false },
       },
     });
@@ -70,6 +74,13 @@ function scriptOf(/** @type {string | undefined} */ layer, /** @type {readonly s
   const name = layer ?? (files.length > 0 ? 'all' : 'test');
   if (name in SCRIPTS) return SCRIPTS[/** @type {keyof typeof SCRIPTS} */ (name)];
   return refuse(`--layer must be one of ${Object.keys(SCRIPTS).join(', ')}, not ${name}.`);
+}
+
+/** The words that put a command, and all that it starts, on so many cores. */
+function coresOf(/** @type {string | undefined} */ cores) {
+  if (cores === undefined) return [];
+  const count = wholeNumber('cores', cores);
+  return count > 0 ? ['taskset', '-c', `0-${count - 1}`] : refuse('--cores must be 1 or more, not 0.');
 }
 
 /** User and system time of what the shell has waited for: the second line of `times`, such as `1m2.5s 0m3s`. */
@@ -96,11 +107,7 @@ function readReport(/** @type {string} */ path, /** @type {number | null} */ cod
 }
 
 /** One run of the tests. Its whole output goes into a file. */
-async function runOnce(
-  /** @type {string} */ script,
-  /** @type {readonly string[]} */ files,
-  /** @type {string} */ folder,
-) {
+async function runOnce(/** @type {readonly string[]} */ files, /** @type {string} */ folder) {
   const report = join(folder, 'report.json');
   const times = join(folder, 'times');
   rmSync(report, { force: true });
@@ -109,11 +116,23 @@ async function runOnce(
   const reporters = ['--reporter=default', `--reporter=${join(import.meta.dirname, 'reporter.js')}`];
   const command = ['npm', 'run', script, '--', ...reporters, ...files];
   const begunAt = performance.now();
-  const child = spawn('sh', ['-c', MEASURE, 'sh', ...command], {
+  const [program = '', ...words] = [
+    ...onCores,
+    ...(slow?.prefix ?? []),
+    'sh',
+    '-c',
+    MEASURE,
+    'sh',
+    ...command,
+  ];
+  const child = spawn(program, words, {
+    detached: slow?.needsGroup === true,
     stdio: ['ignore', output, output, timesOutput],
     env: { ...process.env, NO_COLOR: '1', STEADY_REPORT: report },
   });
+  const end = slow?.begin(Number(child.pid));
   const [code] = await once(child, 'close');
+  end?.();
   for (const descriptor of descriptors) closeSync(descriptor);
   return {
     ...readReport(report, code),
@@ -147,9 +166,13 @@ function printTable(/** @type {readonly Failure[]} */ failures, /** @type {numbe
 const { values: options, positionals: files } = readArguments();
 const times = wholeNumber('times', options.times);
 const script = scriptOf(options.layer, files);
+const onCores = coresOf(options.cores);
+const slow = options.slow ? slowness(Number(options.cores ?? availableParallelism())) : undefined;
+if (slow) print(`slowed to a fifth by ${slow.name}`);
 for (let count = wholeNumber('busy', options.busy); count > 0; count -= 1) {
   // Its input is a pipe that is closed when this process ends, however it ends.
-  spawn(process.execPath, ['-e', BUSY_LOOP], { stdio: ['pipe', 'ignore', 'inherit'] });
+  const [program = '', ...words] = [...onCores, process.execPath, '-e', BUSY_LOOP];
+  spawn(program, words, { stdio: ['pipe', 'ignore', 'inherit'] });
 }
 const folder = mkdtempSync(join(tmpdir(), 'posthorn-steady-'));
 /** @type {Failure[]} */
@@ -157,7 +180,7 @@ const failures = [];
 let runs = 0;
 while (runs < times && !(options.bail && failures.length > 0)) {
   runs += 1;
-  const run = await runOnce(script, files, folder);
+  const run = await runOnce(files, folder);
   failures.push(...run.failures);
   const failed = run.failures.length;
   print(
