@@ -52,6 +52,8 @@ test('.ci/run installs the packages, runs every check, and sums the reports', as
   const { code, lines, last, calls } = await run(good);
   expect(calls).toEqual(['ci --no-audit', ...checks]);
   expect(lines).toContain('SKIPPED: a full disk');
+  const times = lines.filter((line) => line.endsWith('of processor time'));
+  expect(times).toEqual(checks.map((check) => expect.stringMatching(new RegExp(`^npm ${check}: \\d+ s, `))));
   expect(last).toBe('16 passed, 0 failed');
   expect(code).toBe(0);
 });

@@ -46,9 +46,22 @@ test('the files that run on macOS and Windows are some of those that start progr
 
 test('.ci/run runs every layer once, and npm run test:all does so, too', () => {
   const ciRun = readFileSync(join(packageRoot, '.ci', 'run'), 'utf8');
-  const names = Array.from(ciRun.matchAll(/^check (\S+)/gm), ([, name = '']) => name);
+  const names = Array.from(ciRun.matchAll(/^check(?:_tests)? (\S+)/gm), ([, name = '']) => name);
   const scripts: Readonly<Record<string, string>> = manifest.scripts;
   const layers = ['first', 'matrix', 'program', 'quick', 'storm'];
   expect(names.flatMap((name) => layersRunBy(scripts[name] ?? '')).sort()).toEqual(layers);
   expect([...layersRunBy(manifest.scripts['test:all'])].sort()).toEqual(layers);
+});
+
+/** The lines of all TypeScript in a folder, but for what npm has installed there. */
+function linesIn(folder: string): number {
+  return readdirSync(join(packageRoot, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .filter((path) => !path.includes('node_modules'))
+    .reduce((sum, path) => sum + readFileSync(path, 'utf8').split('\n').length - 1, 0);
+}
+
+test('the lines of tests do not grow faster than those of the sources', () => {
+  expect(linesIn('test') / (linesIn('src') + linesIn('adapters'))).toBeLessThan(2.065);
 });
