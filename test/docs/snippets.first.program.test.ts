@@ -5,22 +5,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ChildProgram, packageRoot } from '../support/child-program.ts';
 import { freePort } from '../support/free-port.ts';
 import { snippetWith } from '../support/snippet.ts';
-import {
-  expectDeliveries,
-  expectImported,
-  isOfReadme,
-  kindsOf,
-  printedBy,
-  type Snippet,
-  snippets,
-  starterIn,
-} from './snippets.ts';
+import { expectDeliveries, expectImported, ofReadme, printedBy, starterIn } from './snippets.ts';
 
-const ofReadme = snippets.filter(isOfReadme);
-const { servers, modules, programs } = kindsOf(ofReadme);
+const { all, servers, modules, programs } = ofReadme;
 
 /** A snippet that fails a dispute without an amount for good, and a delivery of one to it. */
-const parked: Snippet = {
+const parked = {
   name: 'parked',
   code: `${snippetWith('PermanentError', 'README.md')}
 const { createEvent, deliver } = await import('posthorn/testing');
@@ -43,7 +33,7 @@ beforeAll(async () => {
   mkdirSync(folder);
   directory = mkdtempSync(join(tmpdir(), 'posthorn-readme-'));
   port = await freePort();
-  for (const { name, code } of [...ofReadme, parked])
+  for (const { name, code } of [...all, parked])
     writeFileSync(join(folder, `${name}.js`), code.replaceAll('3000', String(port)));
   const start = starterIn(folder, directory);
   programsRun = start('program', [...programs, parked]);

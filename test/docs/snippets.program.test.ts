@@ -25,16 +25,14 @@ import {
   expectDeliveries,
   expectImported,
   inMatrix,
-  isOfReadme,
-  kindsOf,
+  ofPages,
+  ofReadme,
   printedBy,
   snippets,
   starterIn,
 } from './snippets.ts';
 
-const { servers, nestModules, modules, testFiles, programs } = kindsOf(snippets);
-/** Without those that run in the first layer. */
-const ofPages = kindsOf(snippets.filter((snippet) => !isOfReadme(snippet)));
+const { servers, nestModules, modules, testFiles, programs } = ofPages;
 
 // Inside the package, so that the snippets import it by its name: what is built, not the sources.
 const folder = join(packageRoot, 'dist', 'readme');
@@ -67,10 +65,10 @@ beforeAll(async () => {
   }
   compilerSays = compile();
   const start = starterIn(out, directory, { REDIS_URL: url, POSTGRES_URL: postgresUrl });
-  programsRun = start('program', ofPages.programs);
-  modulesRun = start('module', ofPages.modules);
-  nestModulesRun = start('NestJS', ofPages.nestModules);
-  serversRun = start('server', ofPages.servers);
+  programsRun = start('program', programs);
+  modulesRun = start('module', modules);
+  nestModulesRun = start('NestJS', nestModules);
+  serversRun = start('server', servers);
 }, 600_000);
 
 afterAll(async () => {
@@ -121,6 +119,8 @@ describe('the snippets of the README and of docs/ compile and run', () => {
     expect(modules.length).toBeGreaterThanOrEqual(1);
     expect(nestModules.length).toBeGreaterThanOrEqual(4);
     expect(testFiles.length).toBe(5);
+    const ofOtherKinds = [...ofReadme.nestModules, ...ofReadme.testFiles];
+    expect(ofOtherKinds, 'the first layer runs none of these').toEqual([]);
     expect(programs.length).toBeGreaterThanOrEqual(5);
     const ofMatrix = documents.flatMap(({ blocks }) => blocks.filter(({ code }) => inMatrix.test(code)));
     expect(ofMatrix, 'one for each package, because test/matrix takes them by these').toHaveLength(5);
@@ -128,16 +128,7 @@ describe('the snippets of the README and of docs/ compile and run', () => {
 
   test('no snippet hides in a block of another language', () => {
     const languages = documents.flatMap(({ blocks }) => blocks.map(({ language }) => language));
-    expect([...new Set(languages)].sort()).toEqual([
-      'hcl',
-      'js',
-      'mermaid',
-      'sh',
-      'sql',
-      'text',
-      'ts',
-      'yaml',
-    ]);
+    expect([...new Set(languages)].sort().join(' ')).toBe('hcl js mermaid sh sql text ts yaml');
     // Run by test/queues/bullmq/postgres-privileges.program.test.ts.
     const inSql = documents.filter(({ blocks }) => blocks.some(({ language }) => language === 'sql'));
     expect(inSql.map(({ path }) => path)).toEqual(['docs/queue.md']);
@@ -166,7 +157,7 @@ describe('the snippets of the README and of docs/ compile and run', () => {
     expect(compilerSays).toEqual([]);
   });
 
-  test.each(ofPages.servers)('$name, a server', (snippet) =>
+  test.each(servers)('$name, a server', (snippet) =>
     expectDeliveries(serversRun, snippet, ports.get(snippet.name) ?? 0),
   );
 
@@ -207,7 +198,7 @@ describe('the snippets of the README and of docs/ compile and run', () => {
     });
   });
 
-  test.each(ofPages.programs)('$name, a program', async ({ name }) => {
+  test.each(programs)('$name, a program', async ({ name }) => {
     await printedBy(programsRun, name);
   });
 
@@ -215,7 +206,7 @@ describe('the snippets of the README and of docs/ compile and run', () => {
     expect(await programsRun.exit, programsRun.lines.join('\n')).toBe(0);
   });
 
-  test.each(ofPages.nestModules)('$name, a module of NestJS', async ({ name }) => {
+  test.each(nestModules)('$name, a module of NestJS', async ({ name }) => {
     const printed = await printedBy(nestModulesRun, name);
     expect(printed.at(-1)).toMatch(/^answered (processed|queued), and processed$/);
   });
@@ -224,7 +215,7 @@ describe('the snippets of the README and of docs/ compile and run', () => {
     expect(await nestModulesRun.exit, nestModulesRun.lines.join('\n')).toBe(0);
   });
 
-  test.each(ofPages.modules)('$name, a module', (snippet) => expectImported(modulesRun, snippet));
+  test.each(modules)('$name, a module', (snippet) => expectImported(modulesRun, snippet));
 
   test('all modules are imported without an error', async () => {
     expect(await modulesRun.exit, modulesRun.lines.join('\n')).toBe(0);

@@ -21,9 +21,6 @@ export const snippets: readonly Snippet[] = documents.flatMap(({ path, blocks })
   ),
 );
 
-/** These run in the first layer, the others in that of programs. */
-export const isOfReadme = ({ name }: Snippet): boolean => name.startsWith('README-');
-
 /** Later snippets of a page import one that begins with `// receiver.js` or `// receiver.ts` by that name. */
 function withImportsOfPage(ofPage: readonly Snippet[]): readonly Snippet[] {
   return ofPage.map(({ name, code }, index) => ({
@@ -39,16 +36,21 @@ function withImportsOfPage(ofPage: readonly Snippet[]): readonly Snippet[] {
  * Servers and modules of NestJS get deliveries, other modules are imported by somebody else, vitest runs test
  * files, and programs come to an end by themselves.
  */
-export function kindsOf(list: readonly Snippet[]) {
-  const servers = list.filter(({ code }) => /listen\((\{ port: )?3000/.test(code));
-  const nestModules = list.filter(({ code }) => nestModuleOf(code) !== undefined);
-  const modules = list.filter((snippet) => /^export /m.test(snippet.code) && !nestModules.includes(snippet));
-  const testFiles = list.filter(({ code }) => code.includes("from 'vitest'"));
-  const programs = list.filter((snippet) =>
+function kindsOf(all: readonly Snippet[]) {
+  const servers = all.filter(({ code }) => /listen\((\{ port: )?3000/.test(code));
+  const nestModules = all.filter(({ code }) => nestModuleOf(code) !== undefined);
+  const modules = all.filter((snippet) => /^export /m.test(snippet.code) && !nestModules.includes(snippet));
+  const testFiles = all.filter(({ code }) => code.includes("from 'vitest'"));
+  const programs = all.filter((snippet) =>
     [servers, nestModules, modules, testFiles].every((others) => !others.includes(snippet)),
   );
-  return { servers, nestModules, modules, testFiles, programs };
+  return { all, servers, nestModules, modules, testFiles, programs };
 }
+
+const isOfReadme = ({ name }: Snippet): boolean => name.startsWith('README-');
+/** These run in the first layer, and those of docs/ in the layer of programs. */
+export const ofReadme = kindsOf(snippets.filter(isOfReadme));
+export const ofPages = kindsOf(snippets.filter((snippet) => !isOfReadme(snippet)));
 
 /** The name of the module of NestJS that a snippet exports last, and that imports the others. */
 function nestModuleOf(code: string): string | undefined {
@@ -92,14 +94,8 @@ export async function expectDeliveries(run: ChildProgram, { name }: Snippet, por
   await untilListening(port);
   const url = `http://127.0.0.1:${port}/webhooks`;
   const event = createEvent('transfer.succeeded', { amount: 1250 });
-  expect(await (await deliver(url, event, { key })).json()).toEqual({
-    outcome: 'processed',
-    id: event.id,
-  });
-  expect(await (await deliver(url, event, { key })).json()).toEqual({
-    outcome: 'duplicate',
-    id: event.id,
-  });
+  for (const outcome of ['processed', 'duplicate'])
+    expect(await (await deliver(url, event, { key })).json()).toEqual({ outcome, id: event.id });
   expect((await deliver(url, event, { key: 'another' })).status).toBe(403);
   await run.line(new RegExp(`^${event.id} 1250$`));
 }

@@ -51,14 +51,8 @@ describe('the packed tarball, installed in an empty project', () => {
       const typeRoots = join(packageRoot, 'node_modules', '@types');
       const common = ['--noEmit', '--strict', '--module', 'nodenext', '--pretty', 'false'];
       const types = ['--typeRoots', typeRoots, '--types', 'node'];
-      const { status, stdout } = spawnSync(
-        process.execPath,
-        [tsc, ...common, ...types, ...options, ...files],
-        {
-          cwd: project,
-          encoding: 'utf8',
-        },
-      );
+      const args = [tsc, ...common, ...types, ...options, ...files];
+      const { status, stdout } = spawnSync(process.execPath, args, { cwd: project, encoding: 'utf8' });
       const errors = stdout.split('\n').filter((line) => line !== '');
       return status === 0 || errors.length > 0 ? errors : [`tsc ended with ${status}`];
     }
