@@ -1,17 +1,13 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createPostgresStore } from 'posthorn/postgres';
 import { createRedisStore } from 'posthorn/redis';
 import { describe, expect, test } from 'vitest';
-import { useDatabase } from '../stores/postgres/fixture.ts';
 import { useRedis } from '../stores/redis/fixture.ts';
-import { snippetWith } from '../support/snippet.ts';
 import { until } from '../support/until.ts';
-import { jsonLines, paste, posthorn, startPosthornProcess } from './posthorn.ts';
+import { jsonLines, posthorn, startPosthornProcess } from './posthorn.ts';
 import { writeModule } from './receiver-module.ts';
 
 const fixture = useRedis();
-const database = useDatabase();
 
 const MINUTE_MS = 60_000;
 const terms = { leaseMs: 60_000, retentionMs: 3_600_000 };
@@ -23,14 +19,6 @@ const redisModule = (scope: string, rest = '') => `
   const redis = new Redis({ port: ${fixture.redis.port}, retryStrategy: () => 100 }).on('error', () => {});
   const store = createRedisStore(redis, { scope: '${scope}' });
   export const receiver = createReceiver({ signingKey: 'k', store${rest} }).on('*', () => {});`;
-
-const postgresModule = () => `
-  import pg from 'pg';
-  import { createReceiver } from 'posthorn';
-  import { createPostgresStore } from 'posthorn/postgres';
-  const pool = new pg.Pool({ connectionString: '${database.url()}' });
-  const store = createPostgresStore(pool, { scope: 'moved' });
-  export const receiver = createReceiver({ signingKey: 'k', store }).on('*', () => {});`;
 
 /** Its store completes nothing until there is a file `go`. */
 const heldModule = `
@@ -90,22 +78,6 @@ describe('posthorn ids import', () => {
       stdout: '1 imported, 1 too young, 0 known before, 0 invalid\n',
       stderr: expect.stringContaining('until it is 1 h 10 min old'),
     });
-  });
-
-  test('writes into PostgreSQL what the commands of the page list from a table', async () => {
-    await database.sql(`create table webhook_events (event_id text, recorded_at timestamptz);
-      insert into webhook_events values ('evt_old', now() - interval '2 hours'), ('evt_young', now())`);
-    const { file } = await writeModule(postgresModule());
-    const commands = ['copy (', 'posthorn ids import'].map((text) =>
-      snippetWith(text, 'docs/moving.md', 'sh'),
-    );
-    const env = { POSTGRES_URL: database.url() };
-    const printed = await paste(`cd '${join(file, '..')}'\n${commands.join('')}`, env);
-    expect(printed).toBe('1 imported, 1 too young, 0 known before, 0 invalid\n');
-    const store = createPostgresStore(database.connect(), { scope: 'moved' });
-    const claim = (id: string) => store.claim({ id, token: 'delivery', ...terms });
-    expect(await claim('evt_old')).toEqual({ state: 'completed' });
-    expect(await claim('evt_young')).toMatchObject({ state: 'claimed', attempt: 1 });
   });
 
   test('names the lines that it cannot read, and imports the others', async () => {

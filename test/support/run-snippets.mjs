@@ -1,5 +1,5 @@
-// Started by test/docs/snippets.program.test.ts. Imports compiled snippets, one after the other, in one process: a start
-// for each takes longer than all of them. A line before and after each says which has printed what is between.
+// Started by test/docs/snippets.ts. Imports compiled snippets, one after the other, in one process: a start for each
+// takes longer than all of them. A line before and after each says which has printed what is between.
 
 import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';

@@ -1,26 +1,4 @@
-import { createPostgresStore } from 'posthorn/postgres';
-import { storeConformance } from 'posthorn/testing';
-import { describe, test } from 'vitest';
-import { keyCases } from '../kit/key-cases.ts';
-import { useDatabase } from './fixture.ts';
+import { describe } from 'vitest';
+import { describeStore } from './conformance.ts';
 
-const isolations = ['read committed', 'repeatable read', 'serializable'];
-
-describe('the store in PostgreSQL', () => {
-  const fixture = useDatabase();
-
-  describe.each(isolations)('whose transactions are %s by default', (isolation) => {
-    const connect = () =>
-      createPostgresStore(
-        fixture.connect({ options: `-c default_transaction_isolation=${isolation.replace(' ', '\\ ')}` }),
-        { scope: 'conformance' },
-      );
-    let store: ReturnType<typeof connect> | undefined;
-    const cases = storeConformance(() => {
-      store ??= connect();
-      return store;
-    });
-    for (const { name, run } of cases) test(name, run);
-    test.each(keyCases)('$name', ({ check }) => check(connect));
-  });
-});
+describe('the store in PostgreSQL', () => describeStore('repeatable read', 'serializable'));

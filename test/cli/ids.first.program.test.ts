@@ -1,0 +1,36 @@
+import { join } from 'node:path';
+import { createPostgresStore } from 'posthorn/postgres';
+import { describe, expect, test } from 'vitest';
+import { useDatabase } from '../stores/postgres/fixture.ts';
+import { snippetWith } from '../support/snippet.ts';
+import { paste } from './posthorn.ts';
+import { writeModule } from './receiver-module.ts';
+
+const database = useDatabase();
+
+const postgresModule = () => `
+  import pg from 'pg';
+  import { createReceiver } from 'posthorn';
+  import { createPostgresStore } from 'posthorn/postgres';
+  const pool = new pg.Pool({ connectionString: '${database.url()}' });
+  const store = createPostgresStore(pool, { scope: 'moved' });
+  export const receiver = createReceiver({ signingKey: 'k', store }).on('*', () => {});`;
+
+describe('posthorn ids import', () => {
+  test('writes into PostgreSQL what the commands of the page list from a table', async () => {
+    await database.sql(`create table webhook_events (event_id text, recorded_at timestamptz);
+      insert into webhook_events values ('evt_old', now() - interval '2 hours'), ('evt_young', now())`);
+    const { file } = await writeModule(postgresModule());
+    const commands = ['copy (', 'posthorn ids import'].map((text) =>
+      snippetWith(text, 'docs/moving.md', 'sh'),
+    );
+    const env = { POSTGRES_URL: database.url() };
+    const printed = await paste(`cd '${join(file, '..')}'\n${commands.join('')}`, env);
+    expect(printed).toBe('1 imported, 1 too young, 0 known before, 0 invalid\n');
+    const store = createPostgresStore(database.connect(), { scope: 'moved' });
+    const claim = (id: string) =>
+      store.claim({ id, token: 'delivery', leaseMs: 60_000, retentionMs: 3_600_000 });
+    expect(await claim('evt_old')).toEqual({ state: 'completed' });
+    expect(await claim('evt_young')).toMatchObject({ state: 'claimed', attempt: 1 });
+  });
+});
