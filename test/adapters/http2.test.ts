@@ -10,6 +10,7 @@ import type { Receiver, ReceiverOptions } from 'posthorn';
 import { toNode } from 'posthorn/node';
 import { expect, onTestFinished, test } from 'vitest';
 import { startServer, stopServer } from '../support/listen.ts';
+import { throwing } from '../support/throwing.ts';
 import {
   BASIC,
   Endpoint,
@@ -119,9 +120,7 @@ test('over HTTP/2: a response that throws, because middleware has replaced its m
   const mountReplaced: Mount = (receiver) => {
     const handle = toNode(receiver);
     return mountListener((request, response) => {
-      response.writeHead = () => {
-        throw new Error('replaced');
-      };
+      response.writeHead = throwing('replaced');
       handle(request, response);
     });
   };

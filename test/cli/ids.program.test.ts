@@ -7,6 +7,7 @@ import { useDatabase } from '../stores/postgres/fixture.ts';
 import { useRedis } from '../stores/redis/fixture.ts';
 import { snippetWith } from '../support/snippet.ts';
 import { until } from '../support/until.ts';
+import { refusal } from './ended.ts';
 import { jsonLines, paste, posthorn, startPosthornProcess } from './posthorn.ts';
 import { writeModule } from './receiver-module.ts';
 
@@ -128,11 +129,9 @@ describe('posthorn ids import', () => {
   });
 
   test.each(['', '\n\n', '\uFEFF'])('refuses a list without ids: %j', async (lines) => {
-    expect(await importLines(redisModule('empty'), lines)).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: expect.stringContaining('the list has no ids'),
-    });
+    expect(await importLines(redisModule('empty'), lines)).toEqual(
+      refusal(1, expect.stringContaining('the list has no ids')),
+    );
   });
 
   test.each([

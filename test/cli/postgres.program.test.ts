@@ -7,6 +7,7 @@ import { programPath } from '../../tools/programs.js';
 import { usePostgres } from '../stores/postgres/fixture.ts';
 import { packageRoot } from '../support/child-program.ts';
 import { freePort } from '../support/free-port.ts';
+import { printed, refusal } from './ended.ts';
 import { letter, nothingSkipped } from './letters.ts';
 import { jsonLines, posthorn } from './posthorn.ts';
 
@@ -24,16 +25,10 @@ describe('posthorn on PostgreSQL', () => {
   test('postgres migrate creates the tables, and may be run again', async () => {
     const env = { POSTGRES_URL: fixture.url(), DATABASE_URL: 'postgres://127.0.0.1:1/' };
     const migrate = () => posthorn(['postgres', 'migrate', '--schema', 'by_program'], { env });
-    expect(await migrate()).toEqual({
-      code: 0,
-      stdout: 'created the tables of version 2 in the schema by_program\n',
-      stderr: '',
-    });
-    expect(await migrate()).toEqual({
-      code: 0,
-      stdout: 'the tables in the schema by_program are up to date, at version 2: nothing to do\n',
-      stderr: '',
-    });
+    expect(await migrate()).toEqual(printed('created the tables of version 2 in the schema by_program\n'));
+    expect(await migrate()).toEqual(
+      printed('the tables in the schema by_program are up to date, at version 2: nothing to do\n'),
+    );
     expect(dump('by_program')).toBe(dump('posthorn'));
     const given = await posthorn(['postgres', 'migrate', '--json', '--url', fixture.url()]);
     expect(jsonLines(given)).toEqual([{ schema: 'posthorn', previous: 2, version: 2 }]);
@@ -111,13 +106,13 @@ describe('posthorn on PostgreSQL', () => {
     ]) {
       const url = `postgres://${address}`;
       const migrated = await posthorn(['postgres', 'migrate', '--url', url]);
-      expect(migrated).toEqual({
-        code: 1,
-        stdout: '',
-        stderr:
+      expect(migrated).toEqual(
+        refusal(
+          1,
           `posthorn: PostgreSQL refuses the connection: ${reason}; correct the database, the user or the ` +
-          'password in the address (failed)\n',
-      });
+            'password in the address (failed)\n',
+        ),
+      );
       expect(await posthorn(['dead-letters', 'list', '--scope', 'a', '--postgres', url])).toEqual(migrated);
     }
   });
@@ -125,13 +120,12 @@ describe('posthorn on PostgreSQL', () => {
   test('a migration that PostgreSQL refuses is exit code 1', async () => {
     fixture.postgres.sql('create role reader login');
     const args = ['postgres', 'migrate', '--schema', 'refused', '--url', fixture.url({ user: 'reader' })];
-    expect(await posthorn(args)).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: expect.stringMatching(
-        /could not be migrated: permission denied for database postgres \(failed\)\n$/,
+    expect(await posthorn(args)).toEqual(
+      refusal(
+        1,
+        expect.stringMatching(/could not be migrated: permission denied for database postgres \(failed\)\n$/),
       ),
-    });
+    );
   });
 
   test('tables that are missing are told', async () => {

@@ -2,7 +2,7 @@ import { createEvent } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { KEY, serve } from '../../stores/redis/deliveries.ts';
 import { useRedis } from '../../stores/redis/fixture.ts';
-import { Gate } from '../../support/gate.ts';
+import { shutGate } from '../../support/gate.ts';
 import { Seen } from '../../support/seen.ts';
 import { book, openQueue } from './queue-fixture.ts';
 
@@ -18,8 +18,7 @@ describe('a burst for slow handlers', () => {
     const { bull, receiver, worker } = await openQueue(fixture);
     const begun = new Seen<string>();
     const ended = new Seen<{ id: string; by: number }>();
-    const burst = new Gate();
-    burst.shut();
+    const burst = shutGate();
     for (const by of [0, 1]) {
       const handle = book(async ({ id }) => {
         begun.add(id);

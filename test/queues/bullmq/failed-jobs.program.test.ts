@@ -1,6 +1,6 @@
 import { createMemoryStore, type Report } from 'posthorn';
 import { describe, expect, test } from 'vitest';
-import { Gate } from '../../support/gate.ts';
+import { shutGate } from '../../support/gate.ts';
 import { letterOf } from '../../support/letter-of.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { usePrintedErrors } from '../../support/printed-errors.ts';
@@ -23,8 +23,7 @@ describe.each(queueServers)('two workers that park the same failed jobs in $name
     const clock = new StepClock();
     const store = createMemoryStore({ now: clock.now });
     const ids = await failJobs(opened, count, { store });
-    const gate = new Gate();
-    gate.shut();
+    const gate = shutGate();
     const writing = new Seen<string>();
     const frozen = waitingLetters(letters, (letter) => {
       writing.add(letter.id);

@@ -154,10 +154,8 @@ test('a letter that is stored beside a claim without an answer is removed if the
   const claims = new Seen<(error: Error) => void>();
   const shared = { now: clock.now, deadLetters, deadlineMs: 1_000, maxRunMs: 200_000 };
   const claim: Store['claim'] = () => new Promise((_resolve, reject) => claims.add(reject));
-  const other = openDirectly({ ...shared, store: { ...store, claim } }, (receiver) =>
-    receiver.on('transfer.*', () => {}),
-  );
-  const first = openDirectly({ ...shared, store }, (receiver) => receiver.on('transfer.*', () => {}));
+  const other = openDirectly({ ...shared, store: { ...store, claim } });
+  const first = openDirectly({ ...shared, store });
   clock.moveTo(15 * MINUTE_MS);
   const parked = other.send(event);
   const fail = await claims.nth(1);
@@ -176,9 +174,7 @@ test('an id that is read again, and whose claim gets no answer, is given back', 
     throw new Error('the answer was lost');
   };
   const deadLetters = createMapDeadLetters();
-  const { send } = openDirectly({ deadLetters, store: { ...store, claim } }, (receiver) =>
-    receiver.on('*', () => {}),
-  );
+  const { send } = openDirectly({ deadLetters, store: { ...store, claim } });
   const tooOld = eventAt(Date.now() - 2_000 * MINUTE_MS);
   expect(await send(tooOld)).toEqual(accepted('parked', tooOld.id));
   const request = await requests.nth(1);
@@ -204,7 +200,7 @@ test('a letter that is written so late that its event has been replayed meanwhil
       throw new Error('no');
     }),
   );
-  const other = openDirectly({ ...options, deadLetters }, (receiver) => receiver.on('*', () => {}));
+  const other = openDirectly({ ...options, deadLetters });
   const event = eventAt(clock.startedAt - 15 * MINUTE_MS);
   expect(await failing.send(event)).toEqual(accepted('parked', event.id));
   // The letter that is there says that its handlers may be running.

@@ -2,7 +2,7 @@ import { createMemoryStore, type DeadLetters, type Delivery, type Receiver, type
 import { describe, expect, test } from 'vitest';
 import { aborted } from '../../support/aborted.ts';
 import { deliveryOf } from '../../support/delivery-of.ts';
-import { Gate } from '../../support/gate.ts';
+import { Gate, shutGate } from '../../support/gate.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { letterOf } from '../../support/letter-of.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
@@ -19,8 +19,7 @@ describe('once close has run out of grace', () => {
   test('a delivery whose body was still being read starts no handler', async () => {
     const held = new HeldHandler();
     const { receiver, reports } = await openEndpoint({}, (fresh) => fresh.on('transfer.*', held.handle));
-    const reading = new Gate();
-    reading.shut();
+    const reading = shutGate();
     const event = eventAt(Date.now());
     const whole = deliveryOf(event);
     const delivery: Delivery = {
@@ -45,8 +44,7 @@ describe('once close has run out of grace', () => {
     const deadLetters = createMapDeadLetters();
     const held = new HeldHandler();
     const { receiver } = await openEndpoint({ deadLetters }, (fresh) => fresh.on('transfer.*', held.handle));
-    const reading = new Gate();
-    reading.shut();
+    const reading = shutGate();
     const event = eventAt(Date.now() - 15 * MINUTE_MS);
     const whole = deliveryOf(event);
     const readBody: Delivery['readBody'] = (options) => reading.pass().then(() => whole.readBody(options));

@@ -19,6 +19,7 @@ import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { Seen } from '../../support/seen.ts';
 import { KEY } from '../../support/served.ts';
 import { StepClock } from '../../support/step-clock.ts';
+import { throwing } from '../../support/throwing.ts';
 import { until } from '../../support/until.ts';
 import { ListQueue } from '../queue/list-queue.ts';
 
@@ -169,11 +170,7 @@ describe('a worker', () => {
 
   test('parks a PermanentError at once', async () => {
     const { deadLetters, jobOf, start } = openProcesses();
-    const worker = start(
-      book(() => {
-        throw new PermanentError('no such account');
-      }),
-    );
+    const worker = start(book(throwing(new PermanentError('no such account'))));
     expect(await worker.dispatch(await jobOf(worker), { attempt: 1, final: false })).toMatchObject({
       outcome: 'parked',
     });
@@ -248,33 +245,31 @@ describe('a worker', () => {
     expect(runs).toEqual(['log']);
   });
 
-  test.each([
-    () => {
-      throw new Error('no notes');
+  test.each([throwing('no notes'), () => Promise.reject(new Error('no notes'))])(
+    'goes on if what is told of finished handlers fails: %s',
+    async (onHandled) => {
+      const { jobOf, start } = openProcesses();
+      const held = new HeldHandler();
+      const worker = start((fresh) =>
+        fresh
+          .on('transfer.*', () => {}, { name: 'log', queue: true })
+          .on('transfer.*', held.handle, { name: 'book', queue: true }),
+      );
+      const job = await jobOf(worker);
+      const told = new Seen<unknown>();
+      const running = worker.dispatch(job, {
+        attempt: 1,
+        final: false,
+        onHandled: (names) => {
+          told.add(names);
+          return onHandled();
+        },
+      });
+      await told.nth(1);
+      (await held.calls.nth(1)).succeed();
+      expect(await running).toMatchObject({ outcome: 'processed' });
     },
-    () => Promise.reject(new Error('no notes')),
-  ])('goes on if what is told of finished handlers fails: %s', async (onHandled) => {
-    const { jobOf, start } = openProcesses();
-    const held = new HeldHandler();
-    const worker = start((fresh) =>
-      fresh
-        .on('transfer.*', () => {}, { name: 'log', queue: true })
-        .on('transfer.*', held.handle, { name: 'book', queue: true }),
-    );
-    const job = await jobOf(worker);
-    const told = new Seen<unknown>();
-    const running = worker.dispatch(job, {
-      attempt: 1,
-      final: false,
-      onHandled: (names) => {
-        told.add(names);
-        return onHandled();
-      },
-    });
-    await told.nth(1);
-    (await held.calls.nth(1)).succeed();
-    expect(await running).toMatchObject({ outcome: 'processed' });
-  });
+  );
 
   describe('of a job that its queue has given up', () => {
     const failure = { code: 'handler_failed', message: 'the bank is away' } as const;
@@ -547,11 +542,7 @@ describe('a worker', () => {
 
   test('finds an event done that was dropped, and so does a delivery', async () => {
     const { clock, deadLetters, event: sent, jobOf, queue, start } = openProcesses();
-    const worker = start(
-      book(() => {
-        throw new PermanentError('never');
-      }),
-    );
+    const worker = start(book(throwing(new PermanentError('never'))));
     const job = await jobOf(worker);
     await worker.dispatch(job, { attempt: 1, final: false });
     expect(await worker.drop(await letterOf(deadLetters, event.id))).toBe(true);

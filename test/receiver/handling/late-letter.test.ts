@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { fakeTime, passUntil } from '../../support/fake-time.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
-import { accepted, eventAt, openDirectly } from '../../support/open-endpoint.ts';
+import { accepted, eventAt, on, openDirectly } from '../../support/open-endpoint.ts';
 import { Seen } from '../../support/seen.ts';
 import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
 
@@ -22,11 +22,9 @@ test('a letter that comes after the waiting run, and after the run in the other 
   };
   const held = new HeldHandler();
   const shared = { now: clock.now, store, maxRunMs: 200_000, leaseMs: 5 * MINUTE_MS };
-  const running = await openDirectly({ ...shared, deadLetters }, (receiver) =>
-    receiver.on('transfer.*', held.handle),
-  );
+  const running = await openDirectly({ ...shared, deadLetters }, on('transfer.*', held.handle));
   const options = { ...shared, deadLetters: slowDeadLetters, deadlineMs: 6_000 };
-  const waiting = await openDirectly(options, (receiver) => receiver.on('transfer.*', () => {}));
+  const waiting = await openDirectly(options);
   const event = eventAt(clock.startedAt);
   clock.moveTo(13 * MINUTE_MS);
   const handled = running.send(event);

@@ -1,7 +1,7 @@
 import { createMemoryStore, type DeadLetters, type Store } from 'posthorn';
 import { expect, test } from 'vitest';
 import { fakeTime, passUntil } from '../../support/fake-time.ts';
-import { Gate } from '../../support/gate.ts';
+import { shutGate } from '../../support/gate.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { accepted, eventAt, openDirectly } from '../../support/open-endpoint.ts';
@@ -64,8 +64,7 @@ test('a letter that is stored beside a run that ends busy: the id is read again 
     return memory.claim(request);
   };
   const map = createMapDeadLetters();
-  const putting = new Gate();
-  putting.shut();
+  const putting = shutGate();
   const put: DeadLetters['put'] = (letter) => putting.pass().then(() => map.put(letter));
   const { send } = openDirectly(
     { store: { ...memory, claim }, deadLetters: { ...map, put }, deadlineMs: 2_400 },

@@ -2,11 +2,11 @@ import { createMemoryStore, PermanentError, type Store } from 'posthorn';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { aborted } from '../../support/aborted.ts';
 import { flowingTime } from '../../support/fake-time.ts';
-import { Gate } from '../../support/gate.ts';
+import { Gate, shutGate } from '../../support/gate.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { letterOf } from '../../support/letter-of.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
-import { accepted, eventAt, openEndpoint, refused } from '../../support/open-endpoint.ts';
+import { accepted, eventAt, on, openEndpoint, refused } from '../../support/open-endpoint.ts';
 import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
 
 const MAX_RUN_MS = 200_000;
@@ -20,10 +20,8 @@ describe('a letter that was parked beside a run is no sign of a crash', () => {
     const deadLetters = createMapDeadLetters();
     const held = new HeldHandler();
     const shared = { now: clock.now, store, maxRunMs: MAX_RUN_MS, leaseMs: 5 * MINUTE_MS, deadLetters };
-    const a = await openEndpoint(shared, (receiver) => receiver.on('transfer.*', held.handle));
-    const b = await openEndpoint({ ...shared, deadlineMs: 600 }, (receiver) =>
-      receiver.on('transfer.*', held.handle),
-    );
+    const a = await openEndpoint(shared, on('transfer.*', held.handle));
+    const b = await openEndpoint({ ...shared, deadlineMs: 600 }, on('transfer.*', held.handle));
     const event = eventAt(clock.startedAt);
     clock.moveTo(13 * MINUTE_MS);
     const running = a.receive(event);
@@ -61,8 +59,9 @@ describe('a letter that was parked beside a run is no sign of a crash', () => {
     };
     const deadLetters = createMapDeadLetters();
     const held = new HeldHandler();
-    const { reports, receive } = await openEndpoint({ store, deadLetters, deadlineMs: 1_600 }, (receiver) =>
-      receiver.on('transfer.*', held.handle),
+    const { reports, receive } = await openEndpoint(
+      { store, deadLetters, deadlineMs: 1_600 },
+      on('transfer.*', held.handle),
     );
     const event = eventAt(Date.now() - 15 * MINUTE_MS);
     const other = { id: event.id, token: 'other', retentionMs: MAX_RUN_MS };
@@ -85,8 +84,9 @@ describe('the letter of an event that is completed after all is taken out', () =
   test('by a run that went on after maxRunMs, though a later attempt has parked the event', async () => {
     const deadLetters = createMapDeadLetters();
     const held = new HeldHandler();
-    const { reports, receive } = await openEndpoint({ deadLetters, maxRunMs: 300 }, (receiver) =>
-      receiver.on('transfer.*', held.handle),
+    const { reports, receive } = await openEndpoint(
+      { deadLetters, maxRunMs: 300 },
+      on('transfer.*', held.handle),
     );
     const event = eventAt(Date.now());
     expect(await receive(event)).toEqual(refused(503, 'run_timeout'));
@@ -106,8 +106,8 @@ describe('the letter of an event that is completed after all is taken out', () =
     const deadLetters = createMapDeadLetters();
     const held = new HeldHandler();
     const shared = { now: clock.now, store, deadLetters };
-    const a = await openEndpoint(shared, (receiver) => receiver.on('transfer.*', held.handle));
-    const b = await openEndpoint(shared, (receiver) => receiver.on('transfer.*', held.handle));
+    const a = await openEndpoint(shared, on('transfer.*', held.handle));
+    const b = await openEndpoint(shared, on('transfer.*', held.handle));
     const event = eventAt(clock.startedAt);
     clock.moveTo(13 * MINUTE_MS);
     const running = a.receive(event);
@@ -125,8 +125,7 @@ describe('the letter of an event that is completed after all is taken out', () =
   test('by a run whose lease was lost to another process, in which the event failed for good', async () => {
     const clock = new StepClock();
     const memory = createMemoryStore({ now: clock.now });
-    const renewing = new Gate();
-    renewing.shut();
+    const renewing = shutGate();
     const storeOfA: Store = {
       ...memory,
       renew: (request) => renewing.pass().then(() => memory.renew(request)),
@@ -134,12 +133,8 @@ describe('the letter of an event that is completed after all is taken out', () =
     const deadLetters = createMapDeadLetters();
     const held = new HeldHandler();
     const shared = { now: clock.now, deadLetters, leaseMs: 300 };
-    const a = await openEndpoint({ ...shared, store: storeOfA }, (receiver) =>
-      receiver.on('transfer.*', held.handle),
-    );
-    const b = await openEndpoint({ ...shared, store: memory }, (receiver) =>
-      receiver.on('transfer.*', held.handle),
-    );
+    const a = await openEndpoint({ ...shared, store: storeOfA }, on('transfer.*', held.handle));
+    const b = await openEndpoint({ ...shared, store: memory }, on('transfer.*', held.handle));
     const event = eventAt(clock.startedAt);
     const running = a.receive(event);
     const call = await held.calls.nth(1);
@@ -159,8 +154,9 @@ describe('the letter of an event that is completed after all is taken out', () =
     const store = createMemoryStore();
     const deadLetters = createMapDeadLetters();
     const held = new HeldHandler();
-    const { reports, receive } = await openEndpoint({ store, deadLetters, leaseMs: 300 }, (receiver) =>
-      receiver.on('transfer.*', held.handle),
+    const { reports, receive } = await openEndpoint(
+      { store, deadLetters, leaseMs: 300 },
+      on('transfer.*', held.handle),
     );
     const event = eventAt(Date.now() - 15 * MINUTE_MS);
     const answer = receive(event);
@@ -176,9 +172,7 @@ describe('the letter of an event that is completed after all is taken out', () =
   test('by a later delivery, where an earlier one failed for good', async () => {
     const deadLetters = createMapDeadLetters();
     const held = new HeldHandler();
-    const { reports, receive } = await openEndpoint({ deadLetters }, (receiver) =>
-      receiver.on('transfer.*', held.handle),
-    );
+    const { reports, receive } = await openEndpoint({ deadLetters }, on('transfer.*', held.handle));
     const event = eventAt(Date.now());
     const first = receive(event);
     (await held.calls.nth(1)).fail(new PermanentError('never'));

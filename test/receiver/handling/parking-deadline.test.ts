@@ -8,7 +8,7 @@ import {
 import { beforeEach, describe, expect, test } from 'vitest';
 import { deliveryOf } from '../../support/delivery-of.ts';
 import { fakeTime, flowingTime } from '../../support/fake-time.ts';
-import { Gate } from '../../support/gate.ts';
+import { Gate, shutGate } from '../../support/gate.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { forwardedClock } from '../../support/monotonic-clock.ts';
@@ -92,8 +92,7 @@ describe('a deadline that falls into the recording of a failure', () => {
 
   test('while the lease of an attempt that is final by count is being confirmed: parked', async () => {
     const memory = createMemoryStore();
-    const confirming = new Gate();
-    confirming.shut();
+    const confirming = shutGate();
     const store: Store = {
       ...memory,
       commandTimeoutMs: 5_000,

@@ -10,6 +10,7 @@ import {
   accepted,
   type EndpointOptions,
   eventAt,
+  on,
   openDirectly,
   refused,
 } from '../../support/open-endpoint.ts';
@@ -36,7 +37,7 @@ describe('a concurrent duplicate that is final parks beside the run of an earlie
       deadLetters,
       ...options,
     };
-    const endpoint = openDirectly(settings, (receiver) => receiver.on('transfer.*', held.handle));
+    const endpoint = openDirectly(settings, on('transfer.*', held.handle));
     const event = eventAt(clock.startedAt);
     clock.moveTo(13 * MINUTE_MS);
     const first = endpoint.send(event);
@@ -138,12 +139,10 @@ describe('a concurrent duplicate that is final parks beside a run in another pro
     const held = new HeldHandler();
     // The lease outlasts the step of the clock.
     const shared = { now: clock.now, maxRunMs: MAX_RUN_MS, leaseMs: 5 * MINUTE_MS };
-    const a = await openDirectly({ ...shared, store, deadLetters }, (receiver) =>
-      receiver.on('transfer.*', held.handle),
-    );
+    const a = await openDirectly({ ...shared, store, deadLetters }, on('transfer.*', held.handle));
     const b = await openDirectly(
       { ...shared, store: storeOfB, deadLetters: deadLettersOfB(deadLetters), deadlineMs: 1_000 },
-      (receiver) => receiver.on('transfer.*', held.handle),
+      on('transfer.*', held.handle),
     );
     const event = eventAt(clock.startedAt);
     clock.moveTo(13 * MINUTE_MS);

@@ -12,6 +12,7 @@ import { accepted, type EndpointOptions, eventAt, openEndpoint } from '../../sup
 import { readAll } from '../../support/read-all.ts';
 import { KEY } from '../../support/served.ts';
 import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
+import { throwing } from '../../support/throwing.ts';
 
 const HOUR_MS = 60 * MINUTE_MS;
 
@@ -73,9 +74,7 @@ describe('a replay', () => {
 
   test('of a letter whose id cannot be read is reported as failed, and close() does not wait for it', async () => {
     const { letter, receiver, reports } = await openParked();
-    const getId = () => {
-      throw new Error('no connection');
-    };
+    const getId = throwing('no connection');
     const report = await receiver.replay(Object.defineProperty({ ...letter }, 'id', { get: getId }));
     expect(report).toMatchObject({ outcome: 'failed', code: 'internal_error', source: 'replay' });
     expect(reports.all.at(-1)).toEqual(report);

@@ -9,7 +9,7 @@ import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { awaitedLater } from '../../support/awaited-later.ts';
 import { deliveryOf } from '../../support/delivery-of.ts';
-import { Gate } from '../../support/gate.ts';
+import { shutGate } from '../../support/gate.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { letterOf } from '../../support/letter-of.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
@@ -22,6 +22,7 @@ import {
 } from '../../support/open-endpoint.ts';
 import { KEY } from '../../support/served.ts';
 import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
+import { throwing } from '../../support/throwing.ts';
 import { ListQueue } from './list-queue.ts';
 
 const event = createEvent('transfer.succeeded');
@@ -59,8 +60,7 @@ describe('an event with queued handlers', () => {
   });
 
   test('is counted while its job waits for a connection, and does not wait if it does not fit', async () => {
-    const gate = new Gate();
-    gate.shut();
+    const gate = shutGate();
     const held = createEvent('transfer.succeeded', { note: 'x'.repeat(6_000) });
     const waiting = createEvent('transfer.succeeded', { note: 'x'.repeat(6_000) });
     const limits = { maxBodyBytes: 10_000, maxBufferedBytes: 10_000 };
@@ -210,13 +210,7 @@ describe('an event with queued handlers', () => {
     const shared = { now: clock.now, store, deadLetters };
     const worker = createReceiver({ signingKey: KEY, queue: new ListQueue(), ...shared })
       .observe(() => {})
-      .on(
-        'transfer.*',
-        () => {
-          throw new PermanentError('no such account');
-        },
-        { name: 'book', queue: true },
-      );
+      .on('transfer.*', throwing(new PermanentError('no such account')), { name: 'book', queue: true });
     const { queue, send } = await open(shared);
     queue.instead = (job) => worker.dispatch(job, { attempt: 1, final: false });
     const old = eventAt(clock.startedAt);

@@ -5,6 +5,7 @@ import { toNode } from 'posthorn/node';
 import { describe, expect, test } from 'vitest';
 import { listenUntilTheEnd } from '../../support/listen.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import { throwing } from '../../support/throwing.ts';
 import { READING } from './copied-command.ts';
 import { coloursOf, openAnswering, openPage, receive, shownEvents } from './opened-page.ts';
 import { createWebhook, openSandbox } from './opened-sandbox.ts';
@@ -44,9 +45,7 @@ describe('an outcome', () => {
       now: opened.sandbox.clock.now,
     });
     receiver.observe(() => {});
-    receiver.on('dispute.lost', () => {
-      throw new PermanentError('no such merchant');
-    });
+    receiver.on('dispute.lost', throwing(new PermanentError('no such merchant')));
     listeners.push(toNode(receiver));
     const { page } = await openPage(opened.url);
     opened.sandbox.send({ type: 'dispute.lost' });
