@@ -8,6 +8,7 @@ import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { accepted, type EndpointOptions, eventAt, openDirectly } from '../../support/open-endpoint.ts';
 import { Seen } from '../../support/seen.ts';
 import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
+import { slowLetters } from './slow-letters.ts';
 
 beforeEach(flowingTime);
 
@@ -25,14 +26,7 @@ async function openAbandoned(
   const clock = new StepClock();
   const store = createMemoryStore({ now: clock.now });
   const deadLetters = createMapDeadLetters();
-  const putting = new Seen<() => void>();
-  const slowDeadLetters: DeadLetters = {
-    ...deadLetters,
-    put: async (letter) => {
-      await new Promise<void>((resolve) => putting.add(resolve));
-      await deadLetters.put(letter);
-    },
-  };
+  const { slowDeadLetters, putting } = slowLetters(deadLetters);
   const held = new HeldHandler();
   const retryScheduleMs = [MINUTE_MS, isLastByCount ? 60 * MINUTE_MS : LEASE_MS];
   const shared = { now: clock.now, store, leaseMs: LEASE_MS, retryScheduleMs, queue };
@@ -89,36 +83,34 @@ describe('an attempt that looked abandoned, and completes the event while its le
   });
 });
 
-test('an event that workers have handled while the letter of its enqueueing was stored has no letter', async () => {
+/** The event has been queued; `work` handles it as a worker does. */
+async function openQueued(isLastByCount: boolean) {
   const jobs = new Seen<QueuedJob>();
   const queue: Queue = { add: async (job) => jobs.add(job), close: async () => {} };
-  const { call, deadLetters, event, goOn, open, retried, running } = await openAbandoned(() => ({}), {
-    queue,
-  });
-  call.succeed();
-  expect(await running).toMatchObject({ body: { outcome: 'queued' } });
-  const worker = open({ deadLetters });
-  const attempt = { attempt: 1, final: false, signal: new AbortController().signal };
-  expect(await worker.receiver.dispatch(await jobs.nth(1), attempt)).toMatchObject({ outcome: 'processed' });
+  const opened = await openAbandoned(() => ({}), { queue, isLastByCount });
+  opened.call.succeed();
+  expect(await opened.running).toMatchObject({ body: { outcome: 'queued' } });
+  const work = async (): Promise<void> => {
+    const { receiver } = opened.open({ deadLetters: opened.deadLetters });
+    const attempt = { attempt: 1, final: false, signal: new AbortController().signal };
+    expect(await receiver.dispatch(await jobs.nth(1), attempt)).toMatchObject({ outcome: 'processed' });
+  };
+  return { ...opened, work };
+}
+
+test('an event that workers have handled while the letter of its enqueueing was stored has no letter', async () => {
+  const { deadLetters, event, goOn, retried, work } = await openQueued(false);
+  await work();
   goOn();
   expect(await retried).toEqual(accepted('duplicate', event.id));
   expect(await deadLetters.get(event.id)).toBeUndefined();
 });
 
 test('a letter that is stored before workers have handled the event is removed by them', async () => {
-  const jobs = new Seen<QueuedJob>();
-  const queue: Queue = { add: async (job) => jobs.add(job), close: async () => {} };
-  const { call, deadLetters, event, goOn, open, retried, running } = await openAbandoned(() => ({}), {
-    queue,
-    isLastByCount: true,
-  });
-  call.succeed();
-  expect(await running).toMatchObject({ body: { outcome: 'queued' } });
+  const { deadLetters, event, goOn, retried, work } = await openQueued(true);
   goOn();
   expect(await retried).toEqual(accepted('duplicate', event.id));
-  const worker = open({ deadLetters });
-  const attempt = { attempt: 1, final: false, signal: new AbortController().signal };
-  expect(await worker.receiver.dispatch(await jobs.nth(1), attempt)).toMatchObject({ outcome: 'processed' });
+  await work();
   expect(await deadLetters.get(event.id)).toBeUndefined();
 });
 

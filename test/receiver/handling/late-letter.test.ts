@@ -4,22 +4,15 @@ import { fakeTime, passUntil } from '../../support/fake-time.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { accepted, eventAt, on, openDirectly } from '../../support/open-endpoint.ts';
-import { Seen } from '../../support/seen.ts';
 import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
+import { slowLetters } from './slow-letters.ts';
 
 test('a letter that comes after the waiting run, and after the run in the other process, is taken out', async () => {
   const pass = fakeTime();
   const clock = new StepClock();
   const store = createMemoryStore({ now: clock.now });
   const deadLetters = createMapDeadLetters();
-  const putting = new Seen<() => void>();
-  const slowDeadLetters = {
-    ...deadLetters,
-    put: async (letter: Parameters<typeof deadLetters.put>[0]) => {
-      await new Promise<void>((resolve) => putting.add(resolve));
-      await deadLetters.put(letter);
-    },
-  };
+  const { slowDeadLetters, putting } = slowLetters(deadLetters);
   const held = new HeldHandler();
   const shared = { now: clock.now, store, maxRunMs: 200_000, leaseMs: 5 * MINUTE_MS };
   const running = await openDirectly({ ...shared, deadLetters }, on('transfer.*', held.handle));

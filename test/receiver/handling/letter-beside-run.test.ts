@@ -4,9 +4,10 @@ import { fakeTime, passUntil } from '../../support/fake-time.ts';
 import { shutGate } from '../../support/gate.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
-import { accepted, eventAt, openDirectly } from '../../support/open-endpoint.ts';
+import { accepted, eventAt, on, openDirectly } from '../../support/open-endpoint.ts';
 import { Seen } from '../../support/seen.ts';
 import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
+import { slowLetters } from './slow-letters.ts';
 
 const RETENTION_MS = 86_400_000;
 
@@ -15,11 +16,7 @@ test('a retry whose deadline comes while it stores the letter of an abandoned at
   const clock = new StepClock();
   const store = createMemoryStore({ now: clock.now });
   const deadLetters = createMapDeadLetters();
-  const putting = new Seen<() => void>();
-  const put: DeadLetters['put'] = async (letter) => {
-    await new Promise<void>((resolve) => putting.add(resolve));
-    await deadLetters.put(letter);
-  };
+  const { slowDeadLetters, putting } = slowLetters(deadLetters);
   const held = new HeldHandler();
   const released = new Seen<string>();
   const release: Store['release'] = async (request) => {
@@ -28,10 +25,10 @@ test('a retry whose deadline comes while it stores the letter of an abandoned at
     return answer;
   };
   const shared = { now: clock.now, store: { ...store, release }, leaseMs: 20 * MINUTE_MS };
-  const frozen = openDirectly({ ...shared, deadLetters }, (receiver) => receiver.on('*', held.handle));
+  const frozen = openDirectly({ ...shared, deadLetters }, on('*', held.handle));
   const other = openDirectly(
-    { ...shared, deadLetters: { ...deadLetters, put }, deadlineMs: 4_000 },
-    (receiver) => receiver.on('*', held.handle),
+    { ...shared, deadLetters: slowDeadLetters, deadlineMs: 4_000 },
+    on('*', held.handle),
   );
   const event = eventAt(clock.startedAt);
   const running = frozen.send(event);

@@ -58,9 +58,7 @@ describe('maxRunning', () => {
   test('gives the room back of an event whose data the schema refuses: its handlers have not begun', async () => {
     flowingTime();
     const transfer = z.object({ amount: z.number() });
-    const { send } = openDirectly({ maxRunning: 1, schemas: { transfer } }, (receiver) =>
-      receiver.on('*', () => {}),
-    );
+    const { send } = openDirectly({ maxRunning: 1, schemas: { transfer } });
     const refusedByIt = { ...eventAt(Date.now()), data: {} };
     expect(await send(refusedByIt)).toEqual(refused(500, 'data_invalid'));
     const other = createEvent('dispute.won');
@@ -164,22 +162,11 @@ describe('maxRunning', () => {
   test('takes no memory for bodies where there is room at once', async () => {
     const store = createMemoryStore();
     const gate = new Gate();
-    const slowStore: Store = {
-      ...store,
-      claim: async (request) => {
-        await gate.pass();
-        return store.claim(request);
-      },
-    };
+    const claim: Store['claim'] = (request) => gate.pass().then(() => store.claim(request));
     const keys = new Gate();
-    const signingKey = async (): Promise<string> => {
-      await keys.pass();
-      return KEY;
-    };
-    const { send } = await openEndpoint(
-      { maxRunning: 5, maxBodyBytes: 1_000, maxBufferedBytes: 1_000, signingKey, store: slowStore },
-      (receiver) => receiver.on('*', () => {}),
-    );
+    const signingKey = (): Promise<string> => keys.pass().then(() => KEY);
+    const limits = { maxRunning: 5, maxBodyBytes: 1_000, maxBufferedBytes: 1_000 };
+    const { send } = await openEndpoint({ ...limits, signingKey, store: { ...store, claim } });
     const large = () => createEvent('transfer.created', { pad: 'x'.repeat(700) });
     gate.shut();
     const first = send(large());

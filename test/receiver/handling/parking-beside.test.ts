@@ -6,12 +6,27 @@ import { Gate, shutGate } from '../../support/gate.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { letterOf } from '../../support/letter-of.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
-import { accepted, eventAt, on, openEndpoint, refused } from '../../support/open-endpoint.ts';
+import {
+  accepted,
+  type EndpointOptions,
+  eventAt,
+  on,
+  openEndpoint,
+  refused,
+} from '../../support/open-endpoint.ts';
 import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
 
 const MAX_RUN_MS = 200_000;
 
 beforeEach(flowingTime);
+
+/** An endpoint with dead letters, whose handler ends when told. */
+async function openHeld(options: EndpointOptions = {}) {
+  const deadLetters = createMapDeadLetters();
+  const held = new HeldHandler();
+  const endpoint = await openEndpoint({ deadLetters, ...options }, on('transfer.*', held.handle));
+  return { ...endpoint, deadLetters, held };
+}
 
 describe('a letter that was parked beside a run is no sign of a crash', () => {
   test('so the retry after the run has failed runs the handlers', async () => {
@@ -57,12 +72,7 @@ describe('a letter that was parked beside a run is no sign of a crash', () => {
         return memory.claim(request);
       },
     };
-    const deadLetters = createMapDeadLetters();
-    const held = new HeldHandler();
-    const { reports, receive } = await openEndpoint(
-      { store, deadLetters, deadlineMs: 1_600 },
-      on('transfer.*', held.handle),
-    );
+    const { deadLetters, held, reports, receive } = await openHeld({ store, deadlineMs: 1_600 });
     const event = eventAt(Date.now() - 15 * MINUTE_MS);
     const other = { id: event.id, token: 'other', retentionMs: MAX_RUN_MS };
     await memory.claim({ ...other, leaseMs: MAX_RUN_MS });
@@ -82,12 +92,7 @@ describe('a letter that was parked beside a run is no sign of a crash', () => {
 
 describe('the letter of an event that is completed after all is taken out', () => {
   test('by a run that went on after maxRunMs, though a later attempt has parked the event', async () => {
-    const deadLetters = createMapDeadLetters();
-    const held = new HeldHandler();
-    const { reports, receive } = await openEndpoint(
-      { deadLetters, maxRunMs: 300 },
-      on('transfer.*', held.handle),
-    );
+    const { deadLetters, held, reports, receive } = await openHeld({ maxRunMs: 300 });
     const event = eventAt(Date.now());
     expect(await receive(event)).toEqual(refused(503, 'run_timeout'));
     const second = receive(event);
@@ -152,12 +157,7 @@ describe('the letter of an event that is completed after all is taken out', () =
 
   test('by a run that learns that another process has completed the event', async () => {
     const store = createMemoryStore();
-    const deadLetters = createMapDeadLetters();
-    const held = new HeldHandler();
-    const { reports, receive } = await openEndpoint(
-      { store, deadLetters, leaseMs: 300 },
-      on('transfer.*', held.handle),
-    );
+    const { deadLetters, held, reports, receive } = await openHeld({ store, leaseMs: 300 });
     const event = eventAt(Date.now() - 15 * MINUTE_MS);
     const answer = receive(event);
     const call = await held.calls.nth(1);
@@ -170,9 +170,7 @@ describe('the letter of an event that is completed after all is taken out', () =
   });
 
   test('by a later delivery, where an earlier one failed for good', async () => {
-    const deadLetters = createMapDeadLetters();
-    const held = new HeldHandler();
-    const { reports, receive } = await openEndpoint({ deadLetters }, on('transfer.*', held.handle));
+    const { deadLetters, held, reports, receive } = await openHeld();
     const event = eventAt(Date.now());
     const first = receive(event);
     (await held.calls.nth(1)).fail(new PermanentError('never'));

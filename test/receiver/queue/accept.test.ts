@@ -37,6 +37,14 @@ function open(options: EndpointOptions, register: (receiver: Receiver) => void =
   return opened.then((endpoint) => ({ ...endpoint, queue }));
 }
 
+/** The options of a receiver whose retries come when the test says so. */
+function withClock() {
+  const clock = new StepClock();
+  const deadLetters = createMapDeadLetters();
+  const store = createMemoryStore({ now: clock.now });
+  return { clock, deadLetters, options: { now: clock.now, store, deadLetters } };
+}
+
 describe('an event with queued handlers', () => {
   test('fails with the code of the queue where that hangs, in the time that the platform leaves', async () => {
     const { queue, receiver } = await open({});
@@ -104,13 +112,11 @@ describe('an event with queued handlers', () => {
   });
 
   test('is a job with the raw body, the headers without credentials, the times and what was handled', async () => {
-    const clock = new StepClock();
-    const store = createMemoryStore({ now: clock.now });
+    const { clock, options } = withClock();
     const now = eventAt(clock.startedAt);
     const { queue, send } = await open(
       {
-        now: clock.now,
-        store,
+        ...options,
         authentication: [{ type: 'NONE' }, { type: 'BASIC', basic: { username: 'u', password: 'p' } }],
       },
       (receiver) => receiver.on('transfer.*', () => {}, { name: 'log' }),
@@ -172,10 +178,8 @@ describe('an event with queued handlers', () => {
   });
 
   test('is answered 503 in time by a queue that hangs, and parked where no retry will come', async () => {
-    const clock = new StepClock();
-    const deadLetters = createMapDeadLetters();
-    const store = createMemoryStore({ now: clock.now });
-    const { queue, send } = await open({ now: clock.now, store, deadLetters, deadlineMs: 1_000 });
+    const { clock, deadLetters, options } = withClock();
+    const { queue, send } = await open({ ...options, deadlineMs: 1_000 });
     queue.instead = () => new Promise(() => {});
     const young = eventAt(clock.startedAt);
     expect(await send(young)).toEqual(refused(503, 'queue_unavailable'));
@@ -188,10 +192,8 @@ describe('an event with queued handlers', () => {
   });
 
   test('keeps the letter that it was parked with until a worker has handled it', async () => {
-    const clock = new StepClock();
-    const deadLetters = createMapDeadLetters();
-    const store = createMemoryStore({ now: clock.now });
-    const { queue, receiver, send } = await open({ now: clock.now, store, deadLetters });
+    const { clock, deadLetters, options } = withClock();
+    const { queue, receiver, send } = await open(options);
     const old = eventAt(clock.startedAt);
     clock.step(14 * MINUTE_MS);
     expect(await send(old)).toEqual({ ...accepted('queued', old.id), status: 202 });
@@ -204,14 +206,11 @@ describe('an event with queued handlers', () => {
   });
 
   test('leaves alone the letter that a worker has stored before the answer', async () => {
-    const clock = new StepClock();
-    const deadLetters = createMapDeadLetters();
-    const store = createMemoryStore({ now: clock.now });
-    const shared = { now: clock.now, store, deadLetters };
-    const worker = createReceiver({ signingKey: KEY, queue: new ListQueue(), ...shared })
+    const { clock, deadLetters, options } = withClock();
+    const worker = createReceiver({ signingKey: KEY, queue: new ListQueue(), ...options })
       .observe(() => {})
       .on('transfer.*', throwing(new PermanentError('no such account')), { name: 'book', queue: true });
-    const { queue, send } = await open(shared);
+    const { queue, send } = await open(options);
     queue.instead = (job) => worker.dispatch(job, { attempt: 1, final: false });
     const old = eventAt(clock.startedAt);
     clock.step(14 * MINUTE_MS);

@@ -9,7 +9,7 @@ import { throwing } from '../../support/throwing.ts';
 import { READING } from './copied-command.ts';
 import { coloursOf, openAnswering, openPage, receive, shownEvents } from './opened-page.ts';
 import { createWebhook, openSandbox } from './opened-sandbox.ts';
-import { record } from './recording-endpoint.ts';
+import { openRecorded } from './recording-endpoint.ts';
 
 const focusedText = (page: Page): Promise<string> => page.evaluate('document.activeElement.textContent');
 
@@ -101,9 +101,7 @@ describe('events whose ids are shown in part', () => {
     { name: 'long', ids: ['é'.repeat(1_000), 'b', 'c'].map((end) => 'é'.repeat(1_000) + end) },
     { name: 'not Unicode', ids: ['\ud800', '\ud801', `${'x'.repeat(999)}💶`] },
   ])('are each resent and copied: $name', async ({ ids }) => {
-    const opened = await openSandbox();
-    const endpoint = await record();
-    await createWebhook(opened, `{"url":"${endpoint.url}"}`);
+    const { opened } = await openRecorded();
     const { page, faults } = await openPage(opened.url, READING);
     // So long that the page asks for the attempt again.
     for (const id of ids)
