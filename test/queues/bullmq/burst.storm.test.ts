@@ -27,12 +27,7 @@ describe('a burst for slow handlers', () => {
       });
       worker(receiver(handle), { concurrency: 50 });
     }
-    const deliver = await serve(
-      receiver(
-        book(() => {}),
-        { signingKey: KEY },
-      ),
-    );
+    const deliver = await serve(receiver(book(), { signingKey: KEY }));
     const events = Array.from({ length: EVENTS }, () => createEvent('transfer.succeeded'));
     const answers = await Promise.all(events.map(deliver));
     expect(answers.filter(({ status }) => status !== 202)).toEqual([]);

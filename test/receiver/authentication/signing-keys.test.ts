@@ -63,10 +63,7 @@ describe('a source of keys', () => {
   });
 
   const nothing: readonly { name: string; source: () => unknown }[] = [
-    {
-      name: 'throws',
-      source: throwing('sealed'),
-    },
+    { name: 'throws', source: throwing('sealed') },
     { name: 'rejects', source: () => Promise.reject(new Error('sealed')) },
     { name: 'rejects with nothing', source: () => Promise.reject(undefined) },
     { name: 'gives undefined', source: async () => undefined },

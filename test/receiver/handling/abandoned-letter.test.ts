@@ -7,7 +7,7 @@ import { letterOf } from '../../support/letter-of.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { accepted, type EndpointOptions, eventAt, openDirectly } from '../../support/open-endpoint.ts';
 import { Seen } from '../../support/seen.ts';
-import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
+import { MINUTE_MS, stepClocked } from '../../support/step-clock.ts';
 import { slowLetters } from './slow-letters.ts';
 
 beforeEach(flowingTime);
@@ -23,9 +23,7 @@ async function openAbandoned(
   optionsOfOther: (shared: { store: Store }) => EndpointOptions = () => ({}),
   { queue, isLastByCount = false }: { readonly queue?: Queue; readonly isLastByCount?: boolean } = {},
 ) {
-  const clock = new StepClock();
-  const store = createMemoryStore({ now: clock.now });
-  const deadLetters = createMapDeadLetters();
+  const { clock, store, deadLetters } = stepClocked();
   const { slowDeadLetters, putting } = slowLetters(deadLetters);
   const held = new HeldHandler();
   const retryScheduleMs = [MINUTE_MS, isLastByCount ? 60 * MINUTE_MS : LEASE_MS];
@@ -139,9 +137,7 @@ test('a letter that is stored after its claim was lost is removed by the run tha
 });
 
 test('a letter that is stored beside a claim without an answer is removed if the event was handled', async () => {
-  const clock = new StepClock();
-  const store = createMemoryStore({ now: clock.now });
-  const deadLetters = createMapDeadLetters();
+  const { clock, store, deadLetters } = stepClocked();
   const event = eventAt(clock.startedAt);
   const claims = new Seen<(error: Error) => void>();
   const shared = { now: clock.now, deadLetters, deadlineMs: 1_000, maxRunMs: 200_000 };
@@ -175,9 +171,7 @@ test('an id that is read again, and whose claim gets no answer, is given back', 
 });
 
 test('a letter that is written so late that its event has been replayed meanwhile is removed again', async () => {
-  const clock = new StepClock();
-  const store = createMemoryStore({ now: clock.now });
-  const deadLetters = createMapDeadLetters();
+  const { clock, store, deadLetters } = stepClocked();
   const putting = new Gate();
   const landed = new Seen<string>();
   const put: DeadLetters['put'] = async (letter) => {

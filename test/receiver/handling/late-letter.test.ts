@@ -1,17 +1,13 @@
-import { createMemoryStore } from 'posthorn';
 import { expect, test } from 'vitest';
 import { fakeTime, passUntil } from '../../support/fake-time.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
-import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { accepted, eventAt, on, openDirectly } from '../../support/open-endpoint.ts';
-import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
+import { MINUTE_MS, stepClocked } from '../../support/step-clock.ts';
 import { slowLetters } from './slow-letters.ts';
 
 test('a letter that comes after the waiting run, and after the run in the other process, is taken out', async () => {
   const pass = fakeTime();
-  const clock = new StepClock();
-  const store = createMemoryStore({ now: clock.now });
-  const deadLetters = createMapDeadLetters();
+  const { clock, store, deadLetters } = stepClocked();
   const { slowDeadLetters, putting } = slowLetters(deadLetters);
   const held = new HeldHandler();
   const shared = { now: clock.now, store, maxRunMs: 200_000, leaseMs: 5 * MINUTE_MS };

@@ -6,16 +6,14 @@ import { HeldHandler } from '../../support/held-handler.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { accepted, eventAt, on, openDirectly } from '../../support/open-endpoint.ts';
 import { Seen } from '../../support/seen.ts';
-import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
+import { MINUTE_MS, stepClocked } from '../../support/step-clock.ts';
 import { slowLetters } from './slow-letters.ts';
 
 const RETENTION_MS = 86_400_000;
 
 test('a retry whose deadline comes while it stores the letter of an abandoned attempt leaves none of its two letters', async () => {
   const pass = fakeTime();
-  const clock = new StepClock();
-  const store = createMemoryStore({ now: clock.now });
-  const deadLetters = createMapDeadLetters();
+  const { clock, store, deadLetters } = stepClocked();
   const { slowDeadLetters, putting } = slowLetters(deadLetters);
   const held = new HeldHandler();
   const released = new Seen<string>();

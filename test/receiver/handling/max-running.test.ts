@@ -8,10 +8,9 @@ import { flowingTime } from '../../support/fake-time.ts';
 import { Gate } from '../../support/gate.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { letterOf } from '../../support/letter-of.ts';
-import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { accepted, eventAt, openDirectly, openEndpoint, refused } from '../../support/open-endpoint.ts';
 import { KEY } from '../../support/served.ts';
-import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
+import { MINUTE_MS, stepClocked } from '../../support/step-clock.ts';
 import { ListQueue } from '../queue/list-queue.ts';
 
 describe('maxRunning', () => {
@@ -97,8 +96,7 @@ describe('maxRunning', () => {
 
   test('parks an event for which there is no room where no retry will come', async () => {
     flowingTime();
-    const clock = new StepClock();
-    const deadLetters = createMapDeadLetters();
+    const { clock, deadLetters } = stepClocked();
     const held = new HeldHandler();
     const store = createMemoryStore({ now: clock.now });
     const options = { maxRunning: 1, now: clock.now, store, deadLetters };

@@ -14,7 +14,7 @@ import {
   openEndpoint,
   refused,
 } from '../../support/open-endpoint.ts';
-import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
+import { MINUTE_MS, stepClocked } from '../../support/step-clock.ts';
 
 const MAX_RUN_MS = 200_000;
 
@@ -30,9 +30,7 @@ async function openHeld(options: EndpointOptions = {}) {
 
 describe('a letter that was parked beside a run is no sign of a crash', () => {
   test('so the retry after the run has failed runs the handlers', async () => {
-    const clock = new StepClock();
-    const store = createMemoryStore({ now: clock.now });
-    const deadLetters = createMapDeadLetters();
+    const { clock, store, deadLetters } = stepClocked();
     const held = new HeldHandler();
     const shared = { now: clock.now, store, maxRunMs: MAX_RUN_MS, leaseMs: 5 * MINUTE_MS, deadLetters };
     const a = await openEndpoint(shared, on('transfer.*', held.handle));
@@ -106,9 +104,7 @@ describe('the letter of an event that is completed after all is taken out', () =
   });
 
   test('by a run whose lease had run out, so that another process parked the event unrun', async () => {
-    const clock = new StepClock();
-    const store = createMemoryStore({ now: clock.now });
-    const deadLetters = createMapDeadLetters();
+    const { clock, store, deadLetters } = stepClocked();
     const held = new HeldHandler();
     const shared = { now: clock.now, store, deadLetters };
     const a = await openEndpoint(shared, on('transfer.*', held.handle));
@@ -128,8 +124,7 @@ describe('the letter of an event that is completed after all is taken out', () =
   });
 
   test('by a run whose lease was lost to another process, in which the event failed for good', async () => {
-    const clock = new StepClock();
-    const memory = createMemoryStore({ now: clock.now });
+    const { clock, store: memory } = stepClocked();
     const renewing = shutGate();
     const storeOfA: Store = {
       ...memory,

@@ -13,7 +13,7 @@ import { HeldHandler } from '../../support/held-handler.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { forwardedClock } from '../../support/monotonic-clock.ts';
 import { accepted, eventAt, openDirectly, refused } from '../../support/open-endpoint.ts';
-import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
+import { MINUTE_MS, StepClock, stepClocked } from '../../support/step-clock.ts';
 
 describe('a deadline that falls into the recording of a failure', () => {
   beforeEach(flowingTime);
@@ -144,8 +144,7 @@ describe('a deadline that falls into the recording of a failure', () => {
 });
 
 test('a concurrent duplicate that is final by age is answered before its deadline, though its letter takes most of its time', async () => {
-  const clock = new StepClock();
-  const map = createMapDeadLetters();
+  const { clock, deadLetters: map } = stepClocked();
   const held = new HeldHandler();
   const deadlineMs = 3_000;
   const pause = () => new Promise((resolve) => setTimeout(resolve, 500));

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { createMemoryStore, type Store } from 'posthorn';
+import type { Store } from 'posthorn';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { deliveryOf } from '../../support/delivery-of.ts';
 import { flowingTime } from '../../support/fake-time.ts';
@@ -15,7 +15,7 @@ import {
   refused,
 } from '../../support/open-endpoint.ts';
 import { Seen } from '../../support/seen.ts';
-import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
+import { MINUTE_MS, stepClocked } from '../../support/step-clock.ts';
 import { slowLetters } from './slow-letters.ts';
 
 beforeEach(flowingTime);
@@ -28,8 +28,7 @@ const MAX_RUN_MS = 200_000;
  */
 describe('a concurrent duplicate that is final parks beside the run of an earlier delivery in its process', () => {
   async function openRunning(options: EndpointOptions = {}) {
-    const clock = new StepClock();
-    const deadLetters = createMapDeadLetters();
+    const { clock, deadLetters } = stepClocked();
     const held = new HeldHandler();
     const settings = {
       now: clock.now,
@@ -125,8 +124,7 @@ describe('a concurrent duplicate that is final parks beside the run of an earlie
 describe('a concurrent duplicate that is final parks beside a run in another process', () => {
   /** Two receivers with one store, as of two processes; the first one is running the event. */
   async function openTwoProcesses(deadLetters = createMapDeadLetters(), deadLettersOfB = deadLetters) {
-    const clock = new StepClock();
-    const store = createMemoryStore({ now: clock.now });
+    const { clock, store } = stepClocked();
     const claims = new Seen<string>();
     const storeOfB: Store = {
       ...store,

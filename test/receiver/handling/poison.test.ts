@@ -1,4 +1,4 @@
-import { createMemoryStore, type DeadLetters, PermanentError } from 'posthorn';
+import { type DeadLetters, PermanentError } from 'posthorn';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { flowingTime } from '../../support/fake-time.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
@@ -12,7 +12,7 @@ import {
   refused,
 } from '../../support/open-endpoint.ts';
 import { readAll } from '../../support/read-all.ts';
-import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
+import { MINUTE_MS, StepClock, stepClocked } from '../../support/step-clock.ts';
 
 beforeEach(flowingTime);
 
@@ -182,8 +182,7 @@ describe('a PermanentError', () => {
 describe('an event whose earlier attempt ended with its process', () => {
   /** A store in which the event has been claimed by a process that is no more. */
   async function openAbandoned(options: EndpointOptions, minutesLater: number) {
-    const clock = new StepClock();
-    const store = createMemoryStore({ now: clock.now });
+    const { clock, store } = stepClocked();
     const event = eventAt(clock.startedAt);
     await store.claim({ id: event.id, token: 'dead', leaseMs: 20_000, retentionMs: 86_400_000 });
     clock.moveTo(minutesLater * MINUTE_MS);

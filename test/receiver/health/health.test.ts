@@ -119,10 +119,7 @@ describe('health of a receiver', () => {
 
 describe('health where the store', () => {
   const failures: Readonly<Record<string, { before: () => unknown; says: RegExp }>> = {
-    'throws at once': {
-      before: throwing('no store'),
-      says: /no store/,
-    },
+    'throws at once': { before: throwing('no store'), says: /no store/ },
     rejects: { before: () => Promise.reject(new Error('no store')), says: /no store/ },
     'throws what cannot be looked at': {
       before: () => {
@@ -320,9 +317,7 @@ describe('health where the dead letters', () => {
   });
 
   const failures: Readonly<Record<string, { list: DeadLetters['list']; waiting?: number; code?: string }>> = {
-    'throw at once': {
-      list: throwing('no disk'),
-    },
+    'throw at once': { list: throwing('no disk') },
     reject: {
       // biome-ignore lint/correctness/useYield: it fails before the first letter
       async *list() {

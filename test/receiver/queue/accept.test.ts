@@ -1,10 +1,4 @@
-import {
-  ConfigurationError,
-  createMemoryStore,
-  createReceiver,
-  PermanentError,
-  type Receiver,
-} from 'posthorn';
+import { ConfigurationError, createReceiver, PermanentError, type Receiver } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { awaitedLater } from '../../support/awaited-later.ts';
@@ -12,7 +6,6 @@ import { deliveryOf } from '../../support/delivery-of.ts';
 import { shutGate } from '../../support/gate.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { letterOf } from '../../support/letter-of.ts';
-import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import {
   accepted,
   type EndpointOptions,
@@ -21,7 +14,7 @@ import {
   refused,
 } from '../../support/open-endpoint.ts';
 import { KEY } from '../../support/served.ts';
-import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
+import { MINUTE_MS, stepClocked } from '../../support/step-clock.ts';
 import { throwing } from '../../support/throwing.ts';
 import { ListQueue } from './list-queue.ts';
 
@@ -39,9 +32,7 @@ function open(options: EndpointOptions, register: (receiver: Receiver) => void =
 
 /** The options of a receiver whose retries come when the test says so. */
 function withClock() {
-  const clock = new StepClock();
-  const deadLetters = createMapDeadLetters();
-  const store = createMemoryStore({ now: clock.now });
+  const { clock, deadLetters, store } = stepClocked();
   return { clock, deadLetters, options: { now: clock.now, store, deadLetters } };
 }
 

@@ -3,7 +3,7 @@ import { createPostgresInbox } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { awaitedLater } from '../../support/awaited-later.ts';
-import { errorOf } from '../../support/error-of.ts';
+import { expectCause } from '../../support/error-of.ts';
 import { fakeTime, flowingTime, passUntil } from '../../support/fake-time.ts';
 import { shutGate } from '../../support/gate.ts';
 import type { EndpointOptions } from '../../support/open-endpoint.ts';
@@ -43,9 +43,7 @@ describe('an inbox whose PostgreSQL or process fails', () => {
     proxy.treatReplies('pass');
     proxy.cutConnections();
     expect((await first).status).toBe(500);
-    expect(reports.all[0]?.error?.cause).toMatchObject(
-      errorOf('inbox_commit_unknown', 'nobody knows whether it committed'),
-    );
+    expectCause(reports.all[0], 'inbox_commit_unknown', 'nobody knows whether it committed');
     expect((await send(event)).status).toBe(200);
     expect(reports.all[1]?.handlers).toMatchObject([{ ok: true, skipped: 'handled_before' }]);
     expect(await bookings(pool, event)).toBe(1);
@@ -102,9 +100,7 @@ describe('an inbox whose PostgreSQL or process fails', () => {
     const pass = fakeTime();
     const answer = receive(createEvent('transfer.succeeded'));
     expect((await passUntil(pass, answer)).status).toBe(500);
-    expect(reports.all[0]?.error?.cause).toMatchObject(
-      errorOf('inbox_unavailable', 'the pool had no connection before the deadline'),
-    );
+    expectCause(reports.all[0], 'inbox_unavailable', 'the pool had no connection before the deadline');
     holder.release();
     expect((await own.query('select 1')).rowCount).toBe(1);
   });
@@ -328,8 +324,6 @@ describe('an inbox whose PostgreSQL or process fails', () => {
     const { send, reports } = await open(own);
     await own.end();
     expect((await send(createEvent('transfer.succeeded'))).status).toBe(500);
-    expect(reports.all[0]?.error?.cause).toMatchObject(
-      errorOf('inbox_unavailable', 'after calling end on the pool'),
-    );
+    expectCause(reports.all[0], 'inbox_unavailable', 'after calling end on the pool');
   });
 });

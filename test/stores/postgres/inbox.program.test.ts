@@ -3,7 +3,7 @@ import { type ConfigurationError, createReceiver, PermanentError } from 'posthor
 import { createPostgresInbox, type PostgresInbox, type PostgresTransaction } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { errorOf } from '../../support/error-of.ts';
+import { errorOf, expectCause } from '../../support/error-of.ts';
 import { ampleDeadlines } from '../../support/limits.ts';
 import { openEndpoint } from '../../support/open-endpoint.ts';
 import { KEY } from '../../support/served.ts';
@@ -113,9 +113,7 @@ describe('an inbox', () => {
       const { send, reports } = await open((transaction) => transaction.query(statement));
       const event = createEvent('transfer.succeeded');
       expect((await send(event)).status).toBe(500);
-      expect(reports.all[0]?.error?.cause).toMatchObject(
-        errorOf('inbox_transaction_ended', 'has ended its transaction itself'),
-      );
+      expectCause(reports.all[0], 'inbox_transaction_ended', 'has ended its transaction itself');
       expect(await recordsOf(pool, event)).toEqual([]);
     },
   );
@@ -378,8 +376,10 @@ describe('an inbox', () => {
     const inbox = createPostgresInbox(pool, { scope, schema: 'elsewhere' });
     const { send, reports } = await open(() => {}, inbox);
     expect((await send(createEvent('transfer.succeeded'))).status).toBe(500);
-    expect(reports.all[0]?.error?.cause).toMatchObject(
-      errorOf('configuration_invalid', `run migratePostgres(pool, { schema: 'elsewhere' })`),
+    expectCause(
+      reports.all[0],
+      'configuration_invalid',
+      `run migratePostgres(pool, { schema: 'elsewhere' })`,
     );
   });
 

@@ -3,7 +3,7 @@ import { createSqliteInbox, type SqliteDatabase, type SqliteTransaction } from '
 import { createEvent } from 'posthorn/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { awaitedLater } from '../../support/awaited-later.ts';
-import { errorOf } from '../../support/error-of.ts';
+import { expectCause } from '../../support/error-of.ts';
 import { forwardedClock } from '../../support/monotonic-clock.ts';
 import { openEndpoint } from '../../support/open-endpoint.ts';
 import { KEY } from '../../support/served.ts';
@@ -79,9 +79,7 @@ export function testInbox(openDatabase: OpenDatabase): void {
       });
       const event = createEvent('transfer.succeeded');
       expect(await send(event)).toMatchObject({ status: 500, body: { code: 'handler_failed' } });
-      expect(reports.all[0]?.error?.cause).toMatchObject(
-        errorOf('inbox_handler_async', 'a handler must be synchronous'),
-      );
+      expectCause(reports.all[0], 'inbox_handler_async', 'a handler must be synchronous');
       expect([bookings(database, event), recordsOf(database, event)]).toEqual([0, []]);
     });
 
@@ -204,9 +202,7 @@ export function testInbox(openDatabase: OpenDatabase): void {
       const event = createEvent('transfer.succeeded');
       database.exec('begin');
       expect((await send(event)).status).toBe(500);
-      expect(reports.all[0]?.error?.cause).toMatchObject(
-        errorOf('inbox_unavailable', 'give posthorn a connection of its own'),
-      );
+      expectCause(reports.all[0], 'inbox_unavailable', 'give posthorn a connection of its own');
       database.exec('rollback');
       expect((await send(event)).status).toBe(200);
       expect([bookings(database, event), recordsOf(database, event)]).toEqual([1, ['book']]);
@@ -243,9 +239,7 @@ export function testInbox(openDatabase: OpenDatabase): void {
       await watched.triedAgain();
       forward(25_000);
       expect((await answer).status).toBe(500);
-      expect(reports.all[0]?.error?.cause).toMatchObject(
-        errorOf('inbox_unavailable', /has had the file locked for \d+ ms/),
-      );
+      expectCause(reports.all[0], 'inbox_unavailable', /has had the file locked for \d+ ms/);
       other.exec('rollback');
     });
 
