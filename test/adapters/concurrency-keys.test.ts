@@ -4,7 +4,7 @@ import { toLambda } from 'posthorn/lambda';
 import { signedHeaders } from 'posthorn/testing';
 import { expect, test } from 'vitest';
 import { byResource, eventOf, KEY_A } from '../receiver/handling/keyed-events.ts';
-import { Gate } from '../support/gate.ts';
+import { shutGate } from '../support/gate.ts';
 import { KEY } from '../support/served.ts';
 import { until } from '../support/until.ts';
 import { functionUrlEvent } from './lambda-events.ts';
@@ -12,8 +12,7 @@ import { functionUrlEvent } from './lambda-events.ts';
 /** A receiver with a key, on a store in which the release of the key waits for the gate. */
 function open() {
   const memory = createMemoryStore();
-  const gate = new Gate();
-  gate.shut();
+  const gate = shutGate();
   const store: Store = {
     ...memory,
     release: async (request) => {
@@ -85,8 +84,7 @@ test('waitUntil of a delivery that is answered at its deadline waits for the rel
       return memory.release(request);
     },
   };
-  const work = new Gate();
-  work.shut();
+  const work = shutGate();
   const receiver = createReceiver({ signingKey: KEY, store, deadlineMs: 100, leaseMs: 3_000 });
   receiver.on('*', () => work.pass(), byResource).observe(() => {});
   const promises: Promise<unknown>[] = [];

@@ -9,6 +9,7 @@ import {
 import { type FetchHandler, type FetchOptions, toFetch } from 'posthorn/fetch';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { listenUntilTheEnd } from '../support/listen.ts';
+import { throwing } from '../support/throwing.ts';
 import { expectAccepted, expectProblem, Gate, KEY, type Seen, signed, transfer } from './endpoint.ts';
 
 interface Mounted {
@@ -259,9 +260,7 @@ describe('waitUntil', () => {
   }[] = [
     {
       name: 'throws',
-      waitUntil: () => {
-        throw new Error('outside of a request');
-      },
+      waitUntil: throwing('outside of a request'),
       told: 'posthorn: waitUntil threw, so that the platform may end what goes on after an answer: outside of a request',
     },
     {

@@ -7,6 +7,7 @@ import request from 'supertest';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { listenUntilTheEnd } from '../support/listen.ts';
 import { KEY } from '../support/served.ts';
+import { throwing } from '../support/throwing.ts';
 
 function listener() {
   const receiver = createReceiver({ signingKey: KEY }).on('*', () => {});
@@ -48,9 +49,7 @@ test('a response whose methods throw ends its connection, and not the process, o
     { path: '/webhooks' },
   );
   const url = await listenUntilTheEnd((incoming, outgoing) => {
-    outgoing.writeHead = () => {
-      throw new Error('replaced');
-    };
+    outgoing.writeHead = throwing('replaced');
     handle(incoming, outgoing);
   });
   await expect(fetch(`${url}/other`)).rejects.toThrow('fetch failed');

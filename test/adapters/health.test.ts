@@ -17,6 +17,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { listenUntilTheEnd } from '../support/listen.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { KEY } from '../support/served.ts';
+import { throwing } from '../support/throwing.ts';
 
 const SECRET = 'redis://:hunter2@10.1.2.3:6379';
 
@@ -91,9 +92,7 @@ describe('toHealth', () => {
     await deliver(`${url}/webhooks`, 'not JSON', { key: KEY });
     const waiting = await fetch(`${url}/health`);
     expect([waiting.status, await waiting.json()]).toMatchObject([200, { deadLetters: { waiting: 1 } }]);
-    deadLetters.list = () => {
-      throw new Error(SECRET);
-    };
+    deadLetters.list = throwing(new Error(SECRET));
     const failing = await fetch(`${url}/health`);
     const body = await failing.text();
     expect([failing.status, JSON.parse(body).deadLetters]).toEqual([
@@ -182,9 +181,7 @@ describe('toHealth', () => {
   test('closes the connection if the response throws, because middleware has replaced its methods', async () => {
     const health = toHealth(create());
     const url = await listenUntilTheEnd((request, response) => {
-      response.writeHead = () => {
-        throw new Error('replaced');
-      };
+      response.writeHead = throwing('replaced');
       health(request, response);
     });
     await expect(fetch(url)).rejects.toThrow();

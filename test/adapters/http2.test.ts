@@ -10,6 +10,7 @@ import type { Receiver, ReceiverOptions } from 'posthorn';
 import { toNode } from 'posthorn/node';
 import { expect, onTestFinished, test } from 'vitest';
 import { startServer, stopServer } from '../support/listen.ts';
+import { throwing } from '../support/throwing.ts';
 import {
   BASIC,
   Endpoint,
@@ -119,9 +120,7 @@ test('over HTTP/2: a response that throws, because middleware has replaced its m
   const mountReplaced: Mount = (receiver) => {
     const handle = toNode(receiver);
     return mountListener((request, response) => {
-      response.writeHead = () => {
-        throw new Error('replaced');
-      };
+      response.writeHead = throwing('replaced');
       handle(request, response);
     });
   };
@@ -191,27 +190,21 @@ overHttp2('408 for a body that stops', { bodyTimeoutMs: 100 }, async (target) =>
   expect(target.endpoint.reports).toMatchObject([{ outcome: 'rejected', answerSent: true }]);
 });
 
+const cutShort = { outcome: 'rejected', code: 'body_incomplete', answerSent: false };
+
 for (const reason of ['NGHTTP2_CANCEL', 'NGHTTP2_NO_ERROR', 'NGHTTP2_INTERNAL_ERROR'] as const) {
   overHttp2(`a stream that is reset in the middle of its body (${reason})`, {}, async (target) => {
     const stream = target.open({ 'content-length': '500' });
     stream.write('{');
     await target.endpoint.arrived(1);
     stream.close(constants[reason]);
-    expect(await target.endpoint.report()).toMatchObject({
-      outcome: 'rejected',
-      code: 'body_incomplete',
-      answerSent: false,
-    });
+    expect(await target.endpoint.report()).toMatchObject(cutShort);
   });
 }
 
 overHttp2('a stream that is reset as soon as it is opened was cut short', {}, async (target) => {
   target.open({ 'content-length': '500' }).close(constants.NGHTTP2_CANCEL);
-  expect(await target.endpoint.report()).toMatchObject({
-    outcome: 'rejected',
-    code: 'body_incomplete',
-    answerSent: false,
-  });
+  expect(await target.endpoint.report()).toMatchObject(cutShort);
 });
 
 overHttp2(

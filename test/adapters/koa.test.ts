@@ -8,6 +8,7 @@ import { deliver } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { listenUntilTheEnd } from '../support/listen.ts';
 import { receiverWithReports } from '../support/receiver-with-reports.ts';
+import { throwing } from '../support/throwing.ts';
 import { conformance } from './conformance.ts';
 import {
   Endpoint,
@@ -122,9 +123,7 @@ describe('what Koa has around a request', () => {
   test('a response that cannot be written is an error of the application, and hangs nobody', async () => {
     const { receiver } = receiverWithReports({ signingKey: KEY });
     const broken: Middleware = ({ res }, next) => {
-      res.write = () => {
-        throw new Error('written by nobody');
-      };
+      res.write = throwing('written by nobody');
       return next();
     };
     const app = koa(broken, toKoa(receiver));

@@ -6,6 +6,7 @@ import { type NodeOptions, toNode } from 'posthorn/node';
 import request from 'supertest';
 import { describe, expect, test } from 'vitest';
 import { receiverWithReports } from '../support/receiver-with-reports.ts';
+import { throwing } from '../support/throwing.ts';
 import { until } from '../support/until.ts';
 import { conformance } from './conformance.ts';
 import {
@@ -129,9 +130,7 @@ test.each([
   const endpoint = await Endpoint.open((receiver) => {
     const handle = toNode(receiver);
     return listen((incoming, response) => {
-      response.writeHead = () => {
-        throw new Error('replaced');
-      };
+      response.writeHead = throwing('replaced');
       const next = (error?: unknown): void => {
         errors.push(error);
         response.destroy();
@@ -157,9 +156,7 @@ test('an end that throws, because middleware has replaced it, closes the connect
     (receiver) => {
       const handle = toNode(receiver);
       return listen((incoming, response) => {
-        response.end = () => {
-          throw new Error('replaced');
-        };
+        response.end = throwing('replaced');
         handle(incoming, response);
       });
     },

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createFileDeadLetters } from 'posthorn/file';
 import { describe, expect, test } from 'vitest';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { refusal } from './ended.ts';
 import { letter } from './letters.ts';
 import { jsonLines, onTerminal, posthorn, program } from './posthorn.ts';
 
@@ -203,11 +204,7 @@ describe('posthorn dead-letters show', () => {
 
   test('an unknown id is exit code 1', async () => {
     const ended = await posthorn(['dead-letters', 'show', 'evt_x', '--dir', await fill()]);
-    expect(ended).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: 'posthorn: no dead letter has the id "evt_x" (failed)\n',
-    });
+    expect(ended).toEqual(refusal(1, 'posthorn: no dead letter has the id "evt_x" (failed)\n'));
   });
 });
 
@@ -247,11 +244,12 @@ describe('posthorn dead-letters drop', () => {
   test('--all does nothing without --yes if there is no terminal to ask on', async () => {
     const directory = await fill();
     const ended = await posthorn(['dead-letters', 'drop', '--all', '--dir', directory], { input: 'yes\n' });
-    expect(ended).toEqual({
-      code: 2,
-      stdout: '',
-      stderr: expect.stringMatching(/^posthorn: without a terminal .*needs --yes; .*\(usage_invalid\)\n$/),
-    });
+    expect(ended).toEqual(
+      refusal(
+        2,
+        expect.stringMatching(/^posthorn: without a terminal .*needs --yes; .*\(usage_invalid\)\n$/),
+      ),
+    );
     expect(readdirSync(directory)).toHaveLength(4);
     const seen = await posthorn(['dead-letters', 'drop', '--all', '--dry-run', '--dir', directory]);
     expect(seen).toMatchObject({ code: 0, stdout: expect.stringContaining('3 would be dropped') });

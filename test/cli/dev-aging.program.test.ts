@@ -5,6 +5,7 @@ import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { openEndpoint } from '../support/open-endpoint.ts';
 import { readAll } from '../support/read-all.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { throwing } from '../support/throwing.ts';
 import { until } from '../support/until.ts';
 import { jsonLines } from './posthorn.ts';
 import { type Dev, startDev } from './started-dev.ts';
@@ -18,9 +19,7 @@ const LAST_AGE_MS = 0.9 * 15 * MINUTE_MS - 1_000;
 async function receive(deadLetters: DeadLetters = createMapDeadLetters()) {
   const handled: string[] = [];
   const { url, reports } = await openEndpoint({ deadLetters }, (receiver) => {
-    receiver.on('transfer.failed', () => {
-      throw new Error('always');
-    });
+    receiver.on('transfer.failed', throwing('always'));
     receiver.on(['transfer.succeeded', 'dispute.*'], ({ id }) => void handled.push(id));
   });
   const parked = async (): Promise<string[]> => (await readAll(deadLetters.list())).map(({ id }) => id);

@@ -3,6 +3,7 @@ import { toNode } from 'posthorn/node';
 import { describe, expect, test } from 'vitest';
 import { listenUntilTheEnd } from '../support/listen.ts';
 import { KEY } from '../support/served.ts';
+import { refusal } from './ended.ts';
 import { jsonLines, posthorn, startPosthorn } from './posthorn.ts';
 import { startDev } from './started-dev.ts';
 
@@ -147,13 +148,12 @@ describe('posthorn dev', () => {
   test('a port that is taken is one line, and says the way out', async () => {
     const { url } = await startDev(await receive());
     const ended = await posthorn(['dev', '--to', 'http://127.0.0.1:1/', '--port', new URL(url).port]);
-    expect(ended).toEqual({
-      code: 2,
-      stdout: '',
-      stderr: expect.stringMatching(
-        /^posthorn: port \d+ of 127\.0\.0\.1 is taken \(EADDRINUSE\), .* --port.*\n$/,
+    expect(ended).toEqual(
+      refusal(
+        2,
+        expect.stringMatching(/^posthorn: port \d+ of 127\.0\.0\.1 is taken \(EADDRINUSE\), .* --port.*\n$/),
       ),
-    });
+    );
   });
 
   test.each([
@@ -197,10 +197,6 @@ describe('trigger, advance and deliveries', () => {
     { args: ['advance', 'soon'], message: /must be a duration such as/ },
     { args: ['deliveries', '--sandbox', 'here'], message: /--sandbox takes an address/ },
   ])('$args is exit code 2', async ({ args, message }) => {
-    expect(await posthorn(args)).toMatchObject({
-      code: 2,
-      stdout: '',
-      stderr: expect.stringMatching(message),
-    });
+    expect(await posthorn(args)).toMatchObject(refusal(2, expect.stringMatching(message)));
   });
 });

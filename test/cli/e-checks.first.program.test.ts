@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { openLiteralService } from '../service/client/literal-service.ts';
 import { LOOKUP } from '../service/shapes/bodies.ts';
+import { refusal } from './ended.ts';
 import { jsonLines, posthorn } from './posthorn.ts';
 import { startSandbox } from './sandboxed.ts';
 
@@ -42,17 +43,11 @@ describe('posthorn e-checks', () => {
       body: '{"errorCode":7,"errorMessage":"no such batch"}',
     }));
     const args = ['e-checks', 'find', 'MTX-1001'];
-    expect(await posthorn(args, { env: { ...given, POSTHORN_BASE_URL: url } })).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: 'posthorn: no such batch (e_check_failed 200)\n',
-    });
+    expect(await posthorn(args, { env: { ...given, POSTHORN_BASE_URL: url } })).toEqual(
+      refusal(1, 'posthorn: no such batch (e_check_failed 200)\n'),
+    );
     const ended = await posthorn(args, { env: { ...env, POSTHORN_BANKING_TOKEN: 'wrong-secret' } });
-    expect(ended).toMatchObject({
-      code: 1,
-      stdout: '',
-      stderr: expect.stringMatching(/service_refused 401/),
-    });
+    expect(ended).toMatchObject(refusal(1, expect.stringMatching(/service_refused 401/)));
     expect(ended.stderr).not.toContain('wrong-secret');
   });
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { openLiteralService } from '../service/client/literal-service.ts';
 import { QUOTE } from '../service/shapes/bodies.ts';
 import { freePort } from '../support/free-port.ts';
+import { refusal } from './ended.ts';
 import { jsonLines, posthorn } from './posthorn.ts';
 import { curl, startSandbox } from './sandboxed.ts';
 
@@ -56,34 +57,22 @@ describe('posthorn fx-quotes', () => {
 
   test('what the service refuses is exit code 1, on one line without secrets', async () => {
     const { env } = await startSandbox();
-    expect(await posthorn(['fx-quotes', 'retrieve', '1'], { env })).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: 'posthorn: FX quote not found (service_refused 404)\n',
-    });
+    expect(await posthorn(['fx-quotes', 'retrieve', '1'], { env })).toEqual(
+      refusal(1, 'posthorn: FX quote not found (service_refused 404)\n'),
+    );
     const args = ['fx-quotes', 'create', 'XTS', '--source-amount', '100'];
-    expect(await posthorn(args, { env })).toMatchObject({
-      code: 1,
-      stdout: '',
-      stderr: expect.stringMatching(/^posthorn: Unsupported currency: XTS .*\(service_refused 400\)\n$/),
-    });
+    expect(await posthorn(args, { env })).toMatchObject(
+      refusal(1, expect.stringMatching(/^posthorn: Unsupported currency: XTS .*\(service_refused 400\)\n$/)),
+    );
     const ended = await posthorn(args, { env: { ...env, POSTHORN_API_KEY: 'wrong-secret' } });
-    expect(ended).toMatchObject({
-      code: 1,
-      stdout: '',
-      stderr: expect.stringMatching(/service_refused 401/),
-    });
+    expect(ended).toMatchObject(refusal(1, expect.stringMatching(/service_refused 401/)));
     expect(ended.stderr).not.toContain('wrong-secret');
   });
 
   test('nobody there is exit code 3', async () => {
     const env = { ...given, POSTHORN_BASE_URL: `http://127.0.0.1:${await freePort()}` };
     const ended = await posthorn(['fx-quotes', 'create', 'EUR', '--source-amount', '1'], { env });
-    expect(ended).toMatchObject({
-      code: 3,
-      stdout: '',
-      stderr: expect.stringMatching(/\(service_unreachable\)\n$/),
-    });
+    expect(ended).toMatchObject(refusal(3, expect.stringMatching(/\(service_unreachable\)\n$/)));
     expect(ended.stderr).not.toContain('hidden');
   });
 

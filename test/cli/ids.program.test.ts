@@ -4,6 +4,7 @@ import { createRedisStore } from 'posthorn/redis';
 import { describe, expect, test } from 'vitest';
 import { useRedis } from '../stores/redis/fixture.ts';
 import { until } from '../support/until.ts';
+import { refusal } from './ended.ts';
 import { jsonLines, posthorn, startPosthornProcess } from './posthorn.ts';
 import { writeModule } from './receiver-module.ts';
 
@@ -100,11 +101,9 @@ describe('posthorn ids import', () => {
   });
 
   test.each(['', '\n\n', '\uFEFF'])('refuses a list without ids: %j', async (lines) => {
-    expect(await importLines(redisModule('empty'), lines)).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: expect.stringContaining('the list has no ids'),
-    });
+    expect(await importLines(redisModule('empty'), lines)).toEqual(
+      refusal(1, expect.stringContaining('the list has no ids')),
+    );
   });
 
   test.each([

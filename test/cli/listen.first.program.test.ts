@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { awaitedLater } from '../support/awaited-later.ts';
 import { KEY } from '../support/served.ts';
 import { until } from '../support/until.ts';
+import { refusal } from './ended.ts';
 import { openBehind, outcomeOf, startListening } from './listening.ts';
 import { posthorn } from './posthorn.ts';
 
@@ -80,11 +81,9 @@ describe('posthorn listen', () => {
   });
 
   test('without a key it does not start', async () => {
-    expect(await posthorn(['listen'])).toEqual({
-      code: 2,
-      stdout: '',
-      stderr: expect.stringMatching(/^posthorn: .*SIGNING_KEY.*--key \(usage_invalid\)\n$/),
-    });
+    expect(await posthorn(['listen'])).toEqual(
+      refusal(2, expect.stringMatching(/^posthorn: .*SIGNING_KEY.*--key \(usage_invalid\)\n$/)),
+    );
   });
 
   test('a port that is taken is one line and exit code 2', async () => {

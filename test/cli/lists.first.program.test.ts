@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { openLiteralService } from '../service/client/literal-service.ts';
+import { refusal } from './ended.ts';
 import { jsonLines, posthorn } from './posthorn.ts';
 import { startSandbox } from './sandboxed.ts';
 
@@ -32,11 +33,7 @@ describe('posthorn lists', () => {
     const ended = await posthorn(['lists', 'currencies'], {
       env: { ...env, POSTHORN_ACCESS_TOKEN: 'wrong-secret' },
     });
-    expect(ended).toMatchObject({
-      code: 1,
-      stdout: '',
-      stderr: expect.stringMatching(/service_refused 401/),
-    });
+    expect(ended).toMatchObject(refusal(1, expect.stringMatching(/service_refused 401/)));
     expect(ended.stderr).not.toContain('wrong-secret');
     const metadata = { total: 2, currentPage: 1, pageSize: 1 };
     const body = JSON.stringify({
@@ -46,21 +43,16 @@ describe('posthorn lists', () => {
     });
     const { url } = await openLiteralService(() => ({ body }));
     const cut = await posthorn(['lists', 'currencies'], { env: { ...env, POSTHORN_BASE_URL: url } });
-    expect(cut).toMatchObject({
-      code: 1,
-      stdout: '',
-      stderr: expect.stringMatching(/\(list_incomplete 200\)/),
-    });
+    expect(cut).toMatchObject(refusal(1, expect.stringMatching(/\(list_incomplete 200\)/)));
   });
 
   test.each(['payment-purposes', 'currencies'])('%s without a token is exit code 2', async (name) => {
     const ended = await posthorn(['lists', name], { env: { POSTHORN_BASE_URL: 'http://h' } });
-    expect(ended).toEqual({
-      code: 2,
-      stdout: '',
-      stderr: expect.stringMatching(
-        /the access token is missing: set POSTHORN_ACCESS_TOKEN .*--access-token/,
+    expect(ended).toEqual(
+      refusal(
+        2,
+        expect.stringMatching(/the access token is missing: set POSTHORN_ACCESS_TOKEN .*--access-token/),
       ),
-    });
+    );
   });
 });

@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { programPath } from '../../tools/programs.js';
 import { usePostgres } from '../stores/postgres/fixture.ts';
 import { until } from '../support/until.ts';
+import { printed, refusal } from './ended.ts';
 import { jsonLines, posthorn } from './posthorn.ts';
 
 const fixture = usePostgres();
@@ -23,11 +24,9 @@ async function versionIn(database: string): Promise<number> {
 
 test('postgres migrate makes no tables of a queue without --queue', async () => {
   const url = await createDatabase('without_queue');
-  expect(await posthorn(['postgres', 'migrate', '--url', url])).toEqual({
-    code: 0,
-    stdout: 'created the tables of version 2 in the schema posthorn\n',
-    stderr: '',
-  });
+  expect(await posthorn(['postgres', 'migrate', '--url', url])).toEqual(
+    printed('created the tables of version 2 in the schema posthorn\n'),
+  );
   const { rows } = await fixture
     .connect({ database: 'without_queue' })
     .query("select to_regnamespace('bullmq') as schema");
@@ -41,20 +40,18 @@ test('postgres migrate --queue makes both, and may be run again', async () => {
   const first = await migrate();
   const version = await versionIn('with_queue');
   expect(version).toBeGreaterThan(0);
-  expect(first).toEqual({
-    code: 0,
-    stdout:
+  expect(first).toEqual(
+    printed(
       'created the tables of version 2 in the schema posthorn\n' +
-      `created the tables of version ${version} in the schema bullmq\n`,
-    stderr: '',
-  });
-  expect(await migrate()).toEqual({
-    code: 0,
-    stdout:
+        `created the tables of version ${version} in the schema bullmq\n`,
+    ),
+  );
+  expect(await migrate()).toEqual(
+    printed(
       'the tables in the schema posthorn are up to date, at version 2: nothing to do\n' +
-      `the tables in the schema bullmq are up to date, at version ${version}: nothing to do\n`,
-    stderr: '',
-  });
+        `the tables in the schema bullmq are up to date, at version ${version}: nothing to do\n`,
+    ),
+  );
   expect(jsonLines(await migrate('--json', '--schema', 'webhooks'))).toEqual([
     { schema: 'webhooks', previous: 0, version: 2 },
     { schema: 'bullmq', previous: version, version },
@@ -113,11 +110,9 @@ test('a connection that is lost while it migrates is exit code 3', async () => {
 });
 
 test('postgres sql has no --queue, and pg_dump of migrated tables is a script of them', async () => {
-  expect(await posthorn(['postgres', 'sql', '--queue'])).toMatchObject({
-    code: 2,
-    stdout: '',
-    stderr: expect.stringContaining("unknown option '--queue'"),
-  });
+  expect(await posthorn(['postgres', 'sql', '--queue'])).toMatchObject(
+    refusal(2, expect.stringContaining("unknown option '--queue'")),
+  );
   const url = await createDatabase('dumped');
   expect(await posthorn(['postgres', 'migrate', '--queue', '--url', url])).toMatchObject({ code: 0 });
   const flags = ['--no-owner', '--no-privileges', '--schema=bullmq', url];

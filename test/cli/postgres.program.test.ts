@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { usePostgres } from '../stores/postgres/fixture.ts';
 import { packageRoot } from '../support/child-program.ts';
 import { freePort } from '../support/free-port.ts';
+import { refusal } from './ended.ts';
 import { letter } from './letters.ts';
 import { posthorn } from './posthorn.ts';
 
@@ -51,13 +52,13 @@ describe('posthorn on PostgreSQL', () => {
     ]) {
       const url = `postgres://${address}`;
       const migrated = await posthorn(['postgres', 'migrate', '--url', url]);
-      expect(migrated).toEqual({
-        code: 1,
-        stdout: '',
-        stderr:
+      expect(migrated).toEqual(
+        refusal(
+          1,
           `posthorn: PostgreSQL refuses the connection: ${reason}; correct the database, the user or the ` +
-          'password in the address (failed)\n',
-      });
+            'password in the address (failed)\n',
+        ),
+      );
       expect(await posthorn(['dead-letters', 'list', '--scope', 'a', '--postgres', url])).toEqual(migrated);
     }
   });
@@ -65,13 +66,12 @@ describe('posthorn on PostgreSQL', () => {
   test('a migration that PostgreSQL refuses is exit code 1', async () => {
     fixture.postgres.sql('create role reader login');
     const args = ['postgres', 'migrate', '--schema', 'refused', '--url', fixture.url({ user: 'reader' })];
-    expect(await posthorn(args)).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: expect.stringMatching(
-        /could not be migrated: permission denied for database postgres \(failed\)\n$/,
+    expect(await posthorn(args)).toEqual(
+      refusal(
+        1,
+        expect.stringMatching(/could not be migrated: permission denied for database postgres \(failed\)\n$/),
       ),
-    });
+    );
   });
 
   test('tables that are missing are told', async () => {

@@ -6,6 +6,7 @@ import manifest from '../../package.json' with { type: 'json' };
 import { packageRoot, startProgram } from '../support/child-program.ts';
 import { type CopiedPackage, copyPackage } from '../support/copied-package.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { refusal } from './ended.ts';
 import { letter } from './letters.ts';
 import { posthorn, posthornProcess } from './posthorn.ts';
 
@@ -224,34 +225,32 @@ describe('where optional packages are not installed', () => {
 
   test('what needs Redis says how to install each client, and which way needs none of them', async () => {
     const env = { REDIS_URL: 'redis://127.0.0.1:1' };
-    expect(await posthorn(['dead-letters', 'list', '--scope', 'a'], { program, env })).toEqual({
-      code: 2,
-      stdout: '',
-      stderr:
+    expect(await posthorn(['dead-letters', 'list', '--scope', 'a'], { program, env })).toEqual(
+      refusal(
+        2,
         'posthorn: this needs the package ioredis or redis, and none of them is installed: ' +
-        'npm install "ioredis@^5.11.0 || ^6.0.0" or npm install "redis@^5.0.0 || ^6.0.0"; ' +
-        'or give --receiver alone, whose module has a client of its own (package_missing)\n',
-    });
+          'npm install "ioredis@^5.11.0 || ^6.0.0" or npm install "redis@^5.0.0 || ^6.0.0"; ' +
+          'or give --receiver alone, whose module has a client of its own (package_missing)\n',
+      ),
+    );
   });
 
   test('what needs PostgreSQL says how to install pg', async () => {
     const args = ['postgres', 'migrate', '--url', 'postgres://127.0.0.1:1/'];
-    expect(await posthorn(args, { program })).toEqual({
-      code: 2,
-      stdout: '',
-      stderr: expect.stringMatching(/ pg, .*: npm install "pg@\^8\.11\.0" \(package_missing\)\n$/),
-    });
+    expect(await posthorn(args, { program })).toEqual(
+      refusal(2, expect.stringMatching(/ pg, .*: npm install "pg@\^8\.11\.0" \(package_missing\)\n$/)),
+    );
   });
 
   test('what needs a queue says how to install bullmq', async () => {
     const args = ['postgres', 'migrate', '--queue', '--url', 'postgres://127.0.0.1:1/'];
-    expect(await posthorn(args, { program })).toEqual({
-      code: 2,
-      stdout: '',
-      stderr:
+    expect(await posthorn(args, { program })).toEqual(
+      refusal(
+        2,
         'posthorn: this needs the package bullmq, which is not installed: ' +
-        'npm install "bullmq@^6.7.0" (package_missing)\n',
-    });
+          'npm install "bullmq@^6.7.0" (package_missing)\n',
+      ),
+    );
   });
 });
 

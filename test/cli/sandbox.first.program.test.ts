@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { refusal } from './ended.ts';
 import { posthorn, startPosthorn } from './posthorn.ts';
 import { curl, startSandbox } from './sandboxed.ts';
 
@@ -51,11 +52,9 @@ describe('posthorn sandbox', () => {
       profile: { accessToken: 'x' },
     });
     const connection = { POSTHORN_BASE_URL: url, POSTHORN_USERNAME: 'a', POSTHORN_PASSWORD: 'b:c' };
-    expect(await posthorn(['webhooks', 'list'], { env: connection })).toEqual({
-      code: 0,
-      stdout: '',
-      stderr: 'there are no webhooks\n',
-    });
+    expect(await posthorn(['webhooks', 'list'], { env: connection })).toEqual(
+      refusal(0, 'there are no webhooks\n'),
+    );
   });
 
   test('--speed lets its time run faster', async () => {
@@ -95,11 +94,7 @@ describe('posthorn sandbox', () => {
   test('a port that is taken is exit code 2', async () => {
     const { url } = await startSandbox();
     const ended = await posthorn(['sandbox', '--port', new URL(url).port]);
-    expect(ended).toEqual({
-      code: 2,
-      stdout: '',
-      stderr: expect.stringMatching(/^posthorn: .*EADDRINUSE.*\n$/),
-    });
+    expect(ended).toEqual(refusal(2, expect.stringMatching(/^posthorn: .*EADDRINUSE.*\n$/)));
   });
 
   test.each([

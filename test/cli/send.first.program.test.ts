@@ -7,6 +7,7 @@ import { listenUntilTheEnd } from '../support/listen.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { openEndpoint } from '../support/open-endpoint.ts';
 import { KEY } from '../support/served.ts';
+import { throwing } from '../support/throwing.ts';
 import { jsonLines, posthorn } from './posthorn.ts';
 import { signedByOpenssl } from './signed-by-openssl.ts';
 
@@ -45,11 +46,7 @@ describe('posthorn send', () => {
   test('--age makes an event that is old from the start, so that a failure is parked at once', async () => {
     const letters = new Map<string, DeadLetter>();
     const deadLetters = createMapDeadLetters(letters);
-    const { url } = await openEndpoint({ deadLetters }, (receiver) =>
-      receiver.on('*', () => {
-        throw new Error('always');
-      }),
-    );
+    const { url } = await openEndpoint({ deadLetters }, (receiver) => receiver.on('*', throwing('always')));
     const send = (age: string) =>
       posthorn(['send', 'transfer.failed', '--to', url, '--age', age, '--json'], { env });
     expect(jsonLines(await send('13m29s'))).toMatchObject([{ status: 500 }]);

@@ -7,6 +7,7 @@ import { openDatabase, standInPath } from '../stores/sqlite/driver.ts';
 import { useSqlite } from '../stores/sqlite/fixture.ts';
 import { type CopiedPackage, copyPackage } from '../support/copied-package.ts';
 import { skipWithoutModes } from '../support/skip-if.ts';
+import { printed } from './ended.ts';
 import { letter, nothingSkipped } from './letters.ts';
 import { jsonLines, posthorn } from './posthorn.ts';
 
@@ -36,16 +37,10 @@ describe('posthorn on a file of SQLite', () => {
 
   test('sqlite migrate creates the file and its tables, and may be run again', async () => {
     const migrate = () => run(['sqlite', 'migrate', fixture.path]);
-    expect(await migrate()).toEqual({
-      code: 0,
-      stdout: `created the tables of version 1 in ${fixture.path}\n`,
-      stderr: '',
-    });
-    expect(await migrate()).toEqual({
-      code: 0,
-      stdout: `the tables in ${fixture.path} are up to date, at version 1: nothing to do\n`,
-      stderr: '',
-    });
+    expect(await migrate()).toEqual(printed(`created the tables of version 1 in ${fixture.path}\n`));
+    expect(await migrate()).toEqual(
+      printed(`the tables in ${fixture.path} are up to date, at version 1: nothing to do\n`),
+    );
     const asJson = await run(['sqlite', 'migrate', fixture.path, '--json']);
     expect(jsonLines(asJson)).toEqual([{ file: fixture.path, previous: 1, version: 1 }]);
     const mode = fixture.open().prepare('pragma journal_mode').get();

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { page, webhook } from '../service/client/literal-bodies.ts';
 import { json, openLiteralService, type Reply, type Respond } from '../service/client/literal-service.ts';
 import { SIGNING_KEY } from '../service/client/secrets.ts';
-import { Gate } from '../support/gate.ts';
+import { type Gate, shutGate } from '../support/gate.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { until } from '../support/until.ts';
 import { jsonLines, paste, posthorn } from './posthorn.ts';
@@ -102,8 +102,7 @@ test.each(commands)(
 describe('a signal between the request and the answer', () => {
   /** Starts a command, and resolves once its creation has come to a service that does not answer yet. */
   async function startHeld(args: readonly string[]): Promise<{ command: Started; file: string; gate: Gate }> {
-    const gate = new Gate();
-    gate.shut();
+    const gate = shutGate();
     const respond = serviceWith(CREATED);
     const env = await environmentWith(async (request) => {
       if (request.line.startsWith('POST')) await gate.pass();

@@ -4,6 +4,7 @@ import { catalog } from 'posthorn';
 import { describe, expect, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { refusal } from './ended.ts';
 import { jsonLines, posthorn } from './posthorn.ts';
 import { startSandbox } from './sandboxed.ts';
 
@@ -90,11 +91,7 @@ describe('posthorn webhooks create', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
 
     const again = await sandbox.webhooks('create', URL, '--key-file', file);
-    expect(again).toMatchObject({
-      code: 2,
-      stdout: '',
-      stderr: expect.stringMatching(/EEXIST.*\(file_unreadable\)/),
-    });
+    expect(again).toMatchObject(refusal(2, expect.stringMatching(/EEXIST.*\(file_unreadable\)/)));
     expect(readFileSync(file, 'utf8')).toBe(key);
     expect(await sandbox.results('list')).toHaveLength(1);
   });
@@ -103,11 +100,9 @@ describe('posthorn webhooks create', () => {
     const { webhooks } = await startSandbox();
     const file = join(temporaryDirectory(), 'key');
     const ended = await webhooks('create', 'http://example.com/', '--key-file', file);
-    expect(ended).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: 'posthorn: Invalid URL: URL must use the HTTPS protocol (service_refused 400)\n',
-    });
+    expect(ended).toEqual(
+      refusal(1, 'posthorn: Invalid URL: URL must use the HTTPS protocol (service_refused 400)\n'),
+    );
     expect(statSync(file, { throwIfNoEntry: false })).toBeUndefined();
   });
 });
@@ -184,19 +179,13 @@ describe('posthorn webhooks', () => {
 
   test('an unknown id is exit code 1, a wrong password too', async () => {
     const { env, webhooks } = await startSandbox();
-    expect(await webhooks('show', 'WH_x')).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: 'posthorn: Webhook not found (service_refused 404)\n',
-    });
+    expect(await webhooks('show', 'WH_x')).toEqual(
+      refusal(1, 'posthorn: Webhook not found (service_refused 404)\n'),
+    );
     const ended = await posthorn(['webhooks', 'list'], {
       env: { ...env, POSTHORN_PASSWORD: 'wrong-secret' },
     });
-    expect(ended).toMatchObject({
-      code: 1,
-      stdout: '',
-      stderr: expect.stringMatching(/\(service_refused 401\)\n$/),
-    });
+    expect(ended).toMatchObject(refusal(1, expect.stringMatching(/\(service_refused 401\)\n$/)));
     expect(ended.stderr).not.toContain('wrong-secret');
   });
 
@@ -204,11 +193,7 @@ describe('posthorn webhooks', () => {
     const base = `http://127.0.0.1:${await freePort()}`;
     const args = ['webhooks', 'create', URL, '--base-url', base, '--username', 'a', '--password', 'hidden'];
     const ended = await posthorn(args);
-    expect(ended).toMatchObject({
-      code: 3,
-      stdout: '',
-      stderr: expect.stringMatching(/\(service_unreachable\)\n$/),
-    });
+    expect(ended).toMatchObject(refusal(3, expect.stringMatching(/\(service_unreachable\)\n$/)));
     expect(ended.stderr).not.toContain('hidden');
   });
 

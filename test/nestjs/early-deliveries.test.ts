@@ -6,14 +6,13 @@ import { getReceiverToken, InjectReceiver, OnWebhook, PosthornModule } from 'pos
 import { createEvent, deliver } from 'posthorn/testing';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { holdUntil } from '../../src/nestjs/mount.ts';
-import { Gate } from '../support/gate.ts';
+import { shutGate } from '../support/gate.ts';
 import { Seen } from '../support/seen.ts';
 import { key, options } from './application.ts';
 
 test('a delivery that comes before the start waits for all handlers', async () => {
   const log: string[] = [];
-  const gate = new Gate();
-  gate.shut();
+  const gate = shutGate();
   @Injectable()
   class Payments implements OnModuleInit {
     constructor(@InjectReceiver('slow') receiver: Receiver) {

@@ -3,7 +3,7 @@ import { Test, type TestingModule } from '@nestjs/testing';
 import type { Queue, Receiver, WebhookEvent } from 'posthorn';
 import { getReceiverToken, OnWebhook, PosthornModule } from 'posthorn/nestjs';
 import { expect, test } from 'vitest';
-import { Gate } from '../support/gate.ts';
+import { shutGate } from '../support/gate.ts';
 import { options, send, start } from './application.ts';
 
 import { poolOf } from './pool.ts';
@@ -94,8 +94,7 @@ test('hooks that run twice register once and start one worker', async () => {
 
 test('a worker that is starting when the application closes is closed, and none starts after that', async () => {
   const log: string[] = [];
-  const gate = new Gate();
-  gate.shut();
+  const gate = shutGate();
   @Injectable()
   class Payments {
     @OnWebhook('*', { receiver: 'hasty' })

@@ -6,6 +6,7 @@ import { letterOf } from '../support/letter-of.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { type Endpoint, openEndpoint } from '../support/open-endpoint.ts';
 import { MINUTE_MS } from '../support/step-clock.ts';
+import { throwing } from '../support/throwing.ts';
 
 /**
  * A receiver that has had a delivery of every outcome, a late end, a job, a replay, and an endpoint at risk.
@@ -22,9 +23,7 @@ export async function bringAboutEveryOutcome(
   const deadLetters = createMapDeadLetters();
   const queue = new ListQueue();
   const held = new HeldHandler();
-  const fail = (): never => {
-    throw new Error('no booking today');
-  };
+  const fail = throwing('no booking today');
   const endpoint = await openEndpoint(
     { deadLetters, queue, store: createMemoryStore(), deadlineMs: 500 },
     (receiver) => {
@@ -34,9 +33,7 @@ export async function bringAboutEveryOutcome(
         .on('merchant.*', fail, { name: 'onboard' })
         .on('settlement.*', held.handle, { name: 'settle' })
         .on('subscription.*', () => {}, { name: 'bill', queue: true })
-        .on('dispute.*', () => {
-          throw new PermanentError('a dispute without an amount');
-        });
+        .on('dispute.*', throwing(new PermanentError('a dispute without an amount')));
     },
   );
   const { receiver, reports, send } = endpoint;

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createMemoryStore, PermanentError, type ReportCode, type Store } from 'posthorn';
 import { ListQueue } from '../receiver/queue/list-queue.ts';
 import type { EndpointOptions } from '../support/open-endpoint.ts';
+import { throwing } from '../support/throwing.ts';
 import { bearer, leakyError, payload } from './secrets.ts';
 import {
   fail,
@@ -59,9 +60,7 @@ export const failures: readonly Failure[] = [
     name: 'handler_failed_permanently',
     expected: { status: 500 },
     register: (receiver) =>
-      receiver.on('*', () => {
-        throw new PermanentError('no account', { cause: leakyError('not there') });
-      }),
+      receiver.on('*', throwing(new PermanentError('no account', { cause: leakyError('not there') }))),
     run: ({ send }) => send(secretEvent()),
   },
   {

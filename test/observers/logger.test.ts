@@ -5,6 +5,7 @@ import { createEvent, deliver } from 'posthorn/testing';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createLogger } from 'winston';
 import { deliveryOf } from '../support/delivery-of.ts';
+import { errorOf } from '../support/error-of.ts';
 import { HeldHandler } from '../support/held-handler.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { type EndpointOptions, eventAt } from '../support/open-endpoint.ts';
@@ -419,10 +420,7 @@ describe('a logger that', () => {
     for (const [method, value] of wrong) {
       const observe = vi.fn();
       expect(() => Reflect.apply(observeWithLogger, undefined, [{ observe }, value])).toThrow(
-        expect.objectContaining({
-          code: 'configuration_invalid',
-          message: expect.stringContaining(`lacks the method ${method}()`),
-        }),
+        expect.objectContaining(errorOf('configuration_invalid', `lacks the method ${method}()`)),
       );
       expect(observe).not.toHaveBeenCalled();
     }

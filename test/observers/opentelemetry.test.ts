@@ -6,13 +6,14 @@ import { createEvent, deliver } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { ListQueue } from '../receiver/queue/list-queue.ts';
 import { deliveryOf } from '../support/delivery-of.ts';
-import { Gate } from '../support/gate.ts';
+import { shutGate } from '../support/gate.ts';
 import { HeldHandler } from '../support/held-handler.ts';
 import { letterOf } from '../support/letter-of.ts';
 import { listenUntilTheEnd } from '../support/listen.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { type EndpointOptions, eventAt, openEndpoint } from '../support/open-endpoint.ts';
+import { type EndpointOptions, eventAt, on, openEndpoint } from '../support/open-endpoint.ts';
 import { KEY } from '../support/served.ts';
+import { throwing } from '../support/throwing.ts';
 import { durationMsOf, isFailed, spanOf, useOpenTelemetry } from './opentelemetry-sdk.ts';
 
 const event = createEvent('transfer.succeeded', { id: 'TR_secret_account', amount: 123_456_789 });
@@ -61,9 +62,7 @@ describe('a delivery is a span', () => {
   });
 
   test('with the attributes of the conventions, and of the report', async () => {
-    const { reports, send, ...collected } = await open((receiver) =>
-      receiver.on('transfer.*', () => {}, { name: 'book' }),
-    );
+    const { reports, send, ...collected } = await open(on('transfer.*', () => {}, { name: 'book' }));
     await send(event);
     const span = spanOf(collected, 'process transfer.succeeded');
     expect(span.instrumentationScope.name).toBe('posthorn');
@@ -96,7 +95,7 @@ describe('a delivery is a span', () => {
   });
 
   test('whose name does not grow with types that the catalog lacks, or with ids', async () => {
-    const { send, ...collected } = await open((receiver) => receiver.on('*', () => {}));
+    const { send, ...collected } = await open(on('*', () => {}));
     const odd = { ...createEvent('transfer.no_such_type', undefined, { any: true }), id: 'x'.repeat(5_000) };
     await send(odd);
     const span = spanOf(collected, 'process other');
@@ -109,10 +108,9 @@ describe('a delivery is a span', () => {
 
   test('also where its handlers go on after the answer: their spans are below it, and their end is another one', async () => {
     const held = new HeldHandler();
-    const { reports, send, ...collected } = await open(
-      (receiver) => receiver.on('transfer.*', held.handle, { name: 'book' }),
-      { deadlineMs: 200 },
-    );
+    const { reports, send, ...collected } = await open(on('transfer.*', held.handle, { name: 'book' }), {
+      deadlineMs: 200,
+    });
     const answer = send(event);
     const call = await held.calls.nth(1);
     expect(await answer).toMatchObject({ status: 503 });
@@ -138,8 +136,7 @@ describe('a delivery is a span', () => {
   });
 
   test('also where its handlers only begin after the answer: then it has a second one for them', async () => {
-    const gate = new Gate();
-    gate.shut();
+    const gate = shutGate();
     const transfer = {
       '~standard': {
         version: 1 as const,
@@ -201,9 +198,7 @@ describe('a delivery is a span', () => {
 
   test('and each duplicate that joins its run has one of its own, without handlers', async () => {
     const held = new HeldHandler();
-    const { receiver, send, ...collected } = await open((opened) =>
-      opened.on('transfer.*', held.handle, { name: 'book' }),
-    );
+    const { receiver, send, ...collected } = await open(on('transfer.*', held.handle, { name: 'book' }));
     const answer = send(event);
     const call = await held.calls.nth(1);
     expect(await receiver.receive({ ...deliveryOf(event), timeLimitMs: 100 })).toMatchObject({ status: 503 });
@@ -302,9 +297,7 @@ describe('every outcome', () => {
     readonly send: (endpoint: Awaited<ReturnType<typeof open>>) => Promise<unknown>;
     readonly handle?: () => unknown;
   }
-  const fail = (): never => {
-    throw new Error('locked');
-  };
+  const fail = throwing('locked');
   const entity = 'transfer';
   const cases: readonly Case[] = [
     { outcome: 'processed', failed: false, entity, send: ({ send }) => send(event) },
@@ -382,7 +375,7 @@ describe('every outcome', () => {
 
   test('an event that is busy or a duplicate is one span, and counted once', async () => {
     const held = new HeldHandler();
-    const { points, reports, send } = await open((receiver) => receiver.on('transfer.*', held.handle), {
+    const { points, reports, send } = await open(on('transfer.*', held.handle), {
       deadlineMs: 300,
     });
     const answers = [send(event)];
@@ -453,7 +446,7 @@ test('a wait for a key is on the span of the event, and measured once for each h
 });
 
 test('durations have buckets from a millisecond to maxRunMs, on which rules and dashboards are built', async () => {
-  const { boundaries, send } = await open((receiver) => receiver.on('transfer.*', () => {}));
+  const { boundaries, send } = await open(on('transfer.*', () => {}));
   await send(event);
   const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 60, 240];
   expect(await boundaries()).toEqual([buckets, buckets]);
@@ -461,7 +454,7 @@ test('durations have buckets from a millisecond to maxRunMs, on which rules and 
 
 test('an endpoint at risk is counted once, where the run fails after its answer', async () => {
   const held = new HeldHandler();
-  const { points, reports, send } = await open((receiver) => receiver.on('transfer.*', held.handle), {
+  const { points, reports, send } = await open(on('transfer.*', held.handle), {
     deadlineMs: 100,
   });
   expect(await send(eventAt(Date.now() - HOUR_MS))).toMatchObject({ status: 503 });
@@ -476,14 +469,7 @@ test('what a handler throws is recorded on its span; nothing of payload, keys an
     override readonly name = 'LedgerError';
   }
   const { reports, send, points, ...collected } = await open(
-    (receiver) =>
-      receiver.on(
-        'transfer.*',
-        () => {
-          throw new LedgerError('the ledger is locked');
-        },
-        { name: 'book' },
-      ),
+    on('transfer.*', throwing(new LedgerError('the ledger is locked')), { name: 'book' }),
     { authentication: { type: 'BEARER', bearer: { token: 'token-of-the-service' } } },
   );
   await send(event, { authorization: 'Bearer token-of-the-service', 'x-note': 'note-in-a-header' });
@@ -555,7 +541,7 @@ describe('observeWithOpenTelemetry throws ConfigurationError for', () => {
   });
 
   test('a receiver that has had its first delivery', async () => {
-    const opened = await openEndpoint({}, (other) => other.on('*', () => {}));
+    const opened = await openEndpoint();
     await opened.send(event);
     expect(() => observeWithOpenTelemetry(opened.receiver)).toThrow(ConfigurationError);
   });

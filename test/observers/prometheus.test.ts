@@ -10,6 +10,7 @@ import { listenUntilTheEnd } from '../support/listen.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { openEndpoint } from '../support/open-endpoint.ts';
 import { KEY } from '../support/served.ts';
+import { throwing } from '../support/throwing.ts';
 import { bringAboutEveryOutcome } from './every-outcome.ts';
 import { type Family, parseExposition, type Sample } from './exposition.ts';
 
@@ -169,9 +170,7 @@ describe('the metrics of a receiver', () => {
 
     for await (const letter of list()) await deadLetters.put({ ...letter, parkedAt: Number.NaN });
     expect(samplesOf(await scrape(register), 'posthorn_dead_letters_oldest_timestamp_seconds')).toEqual([]);
-    deadLetters.list = () => {
-      throw new Error('no disk');
-    };
+    deadLetters.list = throwing('no disk');
     const failing = await scrape(register);
     expect(totalOf(failing, 'posthorn_dead_letters_up')).toBe(0);
     expect(samplesOf(failing, 'posthorn_dead_letters')).toEqual([]);
@@ -285,12 +284,8 @@ describe('observeWithPrometheus', () => {
     for (const metric of register.getMetricsAsArray()) {
       const broken = register.getSingleMetric(metric.name);
       Object.assign(broken ?? {}, {
-        inc: () => {
-          throw new Error('no metrics today');
-        },
-        observe: () => {
-          throw new Error('no metrics today');
-        },
+        inc: throwing('no metrics today'),
+        observe: throwing('no metrics today'),
       });
     }
     expect(await send(createEvent('transfer.created'))).toMatchObject({ status: 200 });

@@ -24,3 +24,10 @@ export class Gate {
     await this.#opened;
   };
 }
+
+/** A gate that is shut already. */
+export function shutGate(): Gate {
+  const gate = new Gate();
+  gate.shut();
+  return gate;
+}

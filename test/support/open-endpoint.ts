@@ -1,7 +1,11 @@
 import {
   createReceiver,
   type EventData,
+  type EventOf,
+  type HandlerContext,
+  type HandlerOptions,
   type Outcome,
+  type Pattern,
   type Receiver,
   type ReceiverOptions,
   type Report,
@@ -38,10 +42,21 @@ export interface Answer {
 
 export type EndpointOptions = Partial<ReceiverOptions<Record<never, never>>>;
 
+/** Registers a handler: the only one of an endpoint. */
+export function on<const P extends Pattern>(
+  pattern: P | readonly P[],
+  handler: (event: EventOf<P, Record<never, never>>, context: HandlerContext) => unknown,
+  options?: HandlerOptions<EventOf<P, Record<never, never>>>,
+): (receiver: Receiver) => void {
+  return (receiver) => void receiver.on(pattern, handler, options);
+}
+
+const handleAll = on('*', () => {});
+
 /** Serves a receiver on a free port until the test is over. */
 export async function openEndpoint(
-  options: EndpointOptions,
-  register: (receiver: Receiver) => void,
+  options: EndpointOptions = {},
+  register: (receiver: Receiver) => void = handleAll,
 ): Promise<Endpoint> {
   const { receiver, reports, send: receive } = openDirectly(options, register);
   const url = await serve(receiver);
@@ -57,8 +72,8 @@ export type DirectEndpoint = Omit<Endpoint, 'url' | 'receive' | 'send'> & {
 
 /** Opens a receiver until the test is over. */
 export function openDirectly(
-  options: EndpointOptions,
-  register: (receiver: Receiver) => void,
+  options: EndpointOptions = {},
+  register: (receiver: Receiver) => void = handleAll,
 ): DirectEndpoint {
   const receiver = createReceiver({ signingKey: KEY, ...options });
   const reports = new Seen<Report>();

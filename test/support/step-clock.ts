@@ -1,3 +1,6 @@
+import { createMemoryStore, type DeadLetters, type Store } from 'posthorn';
+import { createMapDeadLetters } from './map-dead-letters.ts';
+
 export const MINUTE_MS = 60_000;
 
 /** A clock that moves when the test says so. Handed to a receiver and its store as `now`. */
@@ -15,4 +18,14 @@ export class StepClock {
   moveTo(offsetMs: number): void {
     this.#time = this.startedAt + offsetMs;
   }
+}
+
+/** Such a clock, a store that goes by it, and a place for dead letters. */
+export function stepClocked(): {
+  readonly clock: StepClock;
+  readonly store: Store;
+  readonly deadLetters: DeadLetters;
+} {
+  const clock = new StepClock();
+  return { clock, store: createMemoryStore({ now: clock.now }), deadLetters: createMapDeadLetters() };
 }

@@ -10,6 +10,7 @@ import { HANDLER_MESSAGE } from '../../src/testing/adapter-conformance/delivery.
 import { ownCases } from '../adapters/conformance.ts';
 import { listen, type Mountable } from '../adapters/endpoint.ts';
 import { mountOnNode } from '../adapters/mounts.ts';
+import { Seen } from '../support/seen.ts';
 
 /** Parts of an adapter for Node.js; each that is given takes the place of the right one. */
 interface Parts {
@@ -332,64 +333,47 @@ describe('a case that hangs ends by itself, and says what it was waiting for', (
     return failure;
   }
 
+  const waitedFor = (what: string, seconds: number) => ({
+    message: expect.stringContaining(`not over after ${seconds} seconds; it was waiting for: ${what}\n`),
+  });
+
   test('an adapter that never answers', async () => {
-    let arrive = (): void => {};
-    const arrived = new Promise<void>((resolve) => {
-      arrive = resolve;
-    });
-    const failure = await failureOf(() => listen(() => arrive()), arrived, 15_000);
-    expect(failure).toMatchObject({
-      message: expect.stringMatching(
-        /not over after 15 seconds; it was waiting for: the answer to a delivery\n/,
-      ),
-    });
+    const arrived = new Seen<true>();
+    const failure = await failureOf(() => listen(() => arrived.add(true)), arrived.nth(1), 15_000);
+    expect(failure).toMatchObject(waitedFor('the answer to a delivery', 15));
   });
 
   test('a server that is never up', async () => {
     const failure = await failureOf(() => new Promise(() => {}), Promise.resolve(), 15_000);
-    expect(failure).toMatchObject({
-      message: expect.stringMatching(/not over after 15 seconds; it was waiting for: serve to resolve\n/),
-    });
+    expect(failure).toMatchObject(waitedFor('serve to resolve', 15));
   });
 
   test('a connection that the server keeps open, where it can count them', async () => {
-    let count = (): void => {};
-    const counted = new Promise<void>((resolve) => {
-      count = resolve;
-    });
+    const counted = new Seen<true>();
     const countConnections = async (): Promise<number> => {
-      count();
+      counted.add(true);
       return 1;
     };
     const serve: Serve = async (receiver) => ({ ...(await mountOnNode(receiver)), countConnections });
-    const failure = await failureOf(serve, counted, 15_000, 'long bodies: a chunked body');
-    expect(failure).toMatchObject({
-      message: expect.stringMatching(
-        /not over after 15 seconds; it was waiting for: all connections to be gone\n/,
-      ),
-    });
+    const failure = await failureOf(serve, counted.nth(1), 15_000, 'long bodies: a chunked body');
+    expect(failure).toMatchObject(waitedFor('all connections to be gone', 15));
   });
 
   test('a server that is never closed', async () => {
-    let close = (): void => {};
-    const closing = new Promise<void>((resolve) => {
-      close = resolve;
-    });
+    const closing = new Seen<true>();
     const serve: Serve = async (receiver) => {
       const served = await mountOnNode(receiver);
       onTestFinished(served.close);
       return {
         ...served,
         close: () => {
-          close();
+          closing.add(true);
           return new Promise(() => {});
         },
       };
     };
-    const failure = await failureOf(serve, closing, 3_000);
-    expect(failure).toMatchObject({
-      message: expect.stringMatching(/not over after 3 seconds; it was waiting for: close to resolve\n/),
-    });
+    const failure = await failureOf(serve, closing.nth(1), 3_000);
+    expect(failure).toMatchObject(waitedFor('close to resolve', 3));
   });
 });
 

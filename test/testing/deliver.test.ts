@@ -23,6 +23,7 @@ import {
 } from '../support/open-endpoint.ts';
 import { KEY } from '../support/served.ts';
 import { MINUTE_MS } from '../support/step-clock.ts';
+import { throwing } from '../support/throwing.ts';
 
 const event = createEvent('transfer.succeeded', { id: 'TR1', amount: 12 });
 const forms = ['over HTTP', 'without a server'] as const;
@@ -74,10 +75,7 @@ const cases: readonly {
   {
     name: 'parked on the last attempt',
     options: () => ({ deadLetters: createMapDeadLetters(), now: () => Date.now() + 15 * MINUTE_MS }),
-    register: (receiver) =>
-      receiver.on('*', () => {
-        throw new Error('again');
-      }),
+    register: (receiver) => receiver.on('*', throwing('again')),
     answers: [accepted('parked', event.id)],
   },
   {
@@ -258,13 +256,7 @@ test('a receiver whose delivery was given up reports that nobody took the answer
 
 test('a PermanentError is told by the report, not by the answer', async () => {
   const { receiver, reports } = await openEndpoint({}, (each) =>
-    each.on(
-      '*',
-      () => {
-        throw new PermanentError('the account is closed');
-      },
-      { name: 'book' },
-    ),
+    each.on('*', throwing(new PermanentError('the account is closed')), { name: 'book' }),
   );
   const response = await deliver(receiver, event, { key: KEY });
   expect(await response.text()).not.toContain('the account is closed');

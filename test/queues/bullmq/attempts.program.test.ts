@@ -5,6 +5,7 @@ import { deliveryOf } from '../../support/delivery-of.ts';
 import { letterOf } from '../../support/letter-of.ts';
 import { readAll } from '../../support/read-all.ts';
 import { Seen } from '../../support/seen.ts';
+import { throwing } from '../../support/throwing.ts';
 import { exhaustAttempts } from './exhaust-attempts.ts';
 import { book, openQueueAt } from './queue-fixture.ts';
 import { queueServers } from './queue-servers.ts';
@@ -86,9 +87,7 @@ describe.each(queueServers)('a job of a queue in $name', ({ useServer }) => {
 
   test('ends where its handler throws a PermanentError; without dead letters it fails for good', async () => {
     const { bull, deadLetters, receiver, worker } = await openQueueAt(server);
-    const register = book(() => {
-      throw new PermanentError('the account has stalled');
-    });
+    const register = book(throwing(new PermanentError('the account has stalled')));
     const parking = worker(receiver(register));
     const event = createEvent('transfer.succeeded');
     const accepting = receiver(register);
@@ -118,9 +117,7 @@ describe.each(queueServers)('a job of a queue in $name', ({ useServer }) => {
     { which: 'the job itself', attempts: 0, counted: 1 },
   ])('that becomes a letter counts the attempts of $which, which are more', async ({ attempts, counted }) => {
     const { bull, deadLetters, receiver, worker } = await openQueueAt(server);
-    const register = book(() => {
-      throw new PermanentError('no such account');
-    });
+    const register = book(throwing(new PermanentError('no such account')));
     const failing = receiver(register, { deadLetters: undefined });
     const failed = worker(failing);
     const event = createEvent('transfer.succeeded');

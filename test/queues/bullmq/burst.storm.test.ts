@@ -2,7 +2,7 @@ import { createEvent } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { KEY, serve } from '../../stores/redis/deliveries.ts';
 import { useRedis } from '../../stores/redis/fixture.ts';
-import { Gate } from '../../support/gate.ts';
+import { shutGate } from '../../support/gate.ts';
 import { Seen } from '../../support/seen.ts';
 import { book, openQueue } from './queue-fixture.ts';
 
@@ -18,8 +18,7 @@ describe('a burst for slow handlers', () => {
     const { bull, receiver, worker } = await openQueue(fixture);
     const begun = new Seen<string>();
     const ended = new Seen<{ id: string; by: number }>();
-    const burst = new Gate();
-    burst.shut();
+    const burst = shutGate();
     for (const by of [0, 1]) {
       const handle = book(async ({ id }) => {
         begun.add(id);
@@ -28,12 +27,7 @@ describe('a burst for slow handlers', () => {
       });
       worker(receiver(handle), { concurrency: 50 });
     }
-    const deliver = await serve(
-      receiver(
-        book(() => {}),
-        { signingKey: KEY },
-      ),
-    );
+    const deliver = await serve(receiver(book(), { signingKey: KEY }));
     const events = Array.from({ length: EVENTS }, () => createEvent('transfer.succeeded'));
     const answers = await Promise.all(events.map(deliver));
     expect(answers.filter(({ status }) => status !== 202)).toEqual([]);

@@ -1,11 +1,11 @@
 import { createMemoryStore, type Report } from 'posthorn';
 import { describe, expect, test } from 'vitest';
-import { Gate } from '../../support/gate.ts';
+import { shutGate } from '../../support/gate.ts';
 import { letterOf } from '../../support/letter-of.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { usePrintedErrors } from '../../support/printed-errors.ts';
 import { Seen } from '../../support/seen.ts';
-import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
+import { MINUTE_MS, stepClocked } from '../../support/step-clock.ts';
 import { failJobs, noBooking, waitingLetters } from './failed-jobs.ts';
 import { book, openQueueAt } from './queue-fixture.ts';
 import { queueServers } from './queue-servers.ts';
@@ -20,11 +20,9 @@ describe.each(queueServers)('two workers that park the same failed jobs in $name
   async function openFrozenWorker(count = 2) {
     const opened = await openQueueAt(server);
     const { letters, receiver, worker } = opened;
-    const clock = new StepClock();
-    const store = createMemoryStore({ now: clock.now });
+    const { clock, store } = stepClocked();
     const ids = await failJobs(opened, count, { store });
-    const gate = new Gate();
-    gate.shut();
+    const gate = shutGate();
     const writing = new Seen<string>();
     const frozen = waitingLetters(letters, (letter) => {
       writing.add(letter.id);

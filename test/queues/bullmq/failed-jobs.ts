@@ -3,6 +3,7 @@ import { createEvent } from 'posthorn/testing';
 import { expect } from 'vitest';
 import { deliveryOf } from '../../support/delivery-of.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import { throwing } from '../../support/throwing.ts';
 import { book, type openQueueAt } from './queue-fixture.ts';
 
 type Opened = Awaited<ReturnType<typeof openQueueAt>>;
@@ -13,9 +14,7 @@ export async function failJobs(
   count: number,
   options: Parameters<Opened['receiver']>[1] = {},
 ): Promise<string[]> {
-  const refusing = book(() => {
-    throw new PermanentError('no such account');
-  });
+  const refusing = book(throwing(new PermanentError('no such account')));
   const failing = receiver(refusing, { ...options, deadLetters: undefined });
   const events = Array.from({ length: count }, () => createEvent('transfer.succeeded'));
   for (const event of events) await failing.receive(deliveryOf(event));

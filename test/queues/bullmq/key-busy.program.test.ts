@@ -119,7 +119,7 @@ describe.each(queueServers)('a job in $name whose key is busy', ({ useServer }) 
     await putBack(1);
     const [letter] = await readAll(deadLetters.list());
     expect(letter).toMatchObject({ id: event.id });
-    const operator = receiver(bookByResource(() => {}));
+    const operator = receiver(bookByResource());
     expect((await operator.health()).deadLetters).toMatchObject({ waiting: 0 });
     expect(letter && (await operator.replay(letter))).toMatchObject({ outcome: 'busy' });
   });
@@ -135,15 +135,10 @@ describe.each(queueServers)('a job in $name whose key is busy', ({ useServer }) 
     await add(9);
     const job = await bull.getJob(jobId);
     await job?.updateProgress({ keyBusySince: Date.now() - 61 * MINUTE_MS });
-    const without = worker(
-      receiver(
-        bookByResource(() => {}),
-        { deadLetters: undefined },
-      ),
-    );
+    const without = worker(receiver(bookByResource(), { deadLetters: undefined }));
     await expect.poll(() => bull.getFailedCount()).toBe(1);
     await without.close();
-    worker(receiver(bookByResource(() => {})));
+    worker(receiver(bookByResource()));
     await expect
       .poll(() => deadLetters.get(event.id))
       .toMatchObject({

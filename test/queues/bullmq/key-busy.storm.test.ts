@@ -4,7 +4,7 @@ import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { useRedis } from '../../stores/redis/fixture.ts';
 import { deliveryOf } from '../../support/delivery-of.ts';
-import { Gate } from '../../support/gate.ts';
+import { shutGate } from '../../support/gate.ts';
 import { Seen } from '../../support/seen.ts';
 import { bookByResource, openQueue } from './queue-fixture.ts';
 
@@ -29,8 +29,7 @@ describe('1,000 jobs of one key', () => {
     const { bull, letters, receiver, worker } = await openQueue(fixture);
     const handled = new Seen<string>();
     const attempts = new Set<number>();
-    const gate = new Gate();
-    gate.shut();
+    const gate = shutGate();
     let running = 0;
     let mostRunning = 0;
     const register = bookByResource(async ({ id, data }, { attempt }) => {

@@ -6,6 +6,7 @@ import { deliveryOf } from '../../support/delivery-of.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { usePrintedErrors } from '../../support/printed-errors.ts';
 import { Seen } from '../../support/seen.ts';
+import { throwing } from '../../support/throwing.ts';
 import { failJobs } from './failed-jobs.ts';
 import { postgresQueueServer } from './postgres-queue-server.ts';
 import { book, openQueueAt } from './queue-fixture.ts';
@@ -121,11 +122,7 @@ describe('a job of a queue in PostgreSQL', () => {
     'is tried again and put back at whole milliseconds, with %d as the random number',
     async (random) => {
       const { bull, promote, receiver, reports, worker } = await openQueueAt(server);
-      const failing = receiver(
-        book(() => {
-          throw new Error('locked');
-        }),
-      );
+      const failing = receiver(book(throwing('locked')));
       await failing.receive(deliveryOf(createEvent('transfer.succeeded')));
       vi.spyOn(Math, 'random').mockReturnValue(random);
       const first = worker(failing);

@@ -108,10 +108,7 @@ describe('while PostgreSQL is away', () => {
     const postgres = await startServer();
     const { receiver } = open(postgres, 'with-store');
     const store = createPostgresStore(fixture.connect({ port: postgres.port }), { scope: 'with-store' });
-    const running = receiver(
-      book(() => {}),
-      store,
-    );
+    const running = receiver(book(), store);
     await postgres.stop('kill');
     const { status, body } = await running.receive(deliveryOf(createEvent('transfer.succeeded')));
     expect(status).toBe(503);
@@ -186,7 +183,7 @@ describe('while PostgreSQL is away', () => {
     const postgres = await startServer();
     await postgres.stop('fast');
     const { queue, receiver, worker } = open(postgres, 'nowhere');
-    const created = worker(receiver(book(() => {})));
+    const created = worker(receiver(book()));
     await expect.poll(() => print.mock.calls.flat().join()).toMatch(/worker of nowhere: .*ECONNREFUSED/);
     const startedAt = performance.now();
     expect(await created.close({ graceMs: 0 })).toEqual({ abandoned: [] });

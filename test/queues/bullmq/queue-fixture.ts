@@ -131,12 +131,12 @@ function nextScope(): string {
 }
 
 /** The handler "book" of workers. */
-export function book(handle: Parameters<Receiver['on']>[1]) {
+export function book(handle: Parameters<Receiver['on']>[1] = () => {}) {
   return (receiver: Receiver): unknown => receiver.on('transfer.*', handle, { name: 'book', queue: true });
 }
 
 /** The handler "book" with the resource of an event as its concurrency key. */
-export function bookByResource(handle: Parameters<Receiver['on']>[1]) {
+export function bookByResource(handle: Parameters<Receiver['on']>[1] = () => {}) {
   return (receiver: Receiver): unknown =>
     receiver.on('transfer.*', handle, {
       name: 'book',

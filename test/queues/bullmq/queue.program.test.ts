@@ -15,7 +15,7 @@ describe.each(queueServers)('a queue in $name', ({ useServer }) => {
 
   test('has an event once, whatever its id looks like, and names its job after the type', async () => {
     const { bull, queue, receiver } = await openQueueAt(server);
-    const accepting = receiver(book(() => {}));
+    const accepting = receiver(book());
     const ids = ['evt_1', '42', 'a:b', 'a:b:c', 'é🙂', ' ', 'x'.repeat(500), 'event-evt_1', '__proto__'];
     for (const id of ids) {
       const delivery = deliveryOf({ ...createEvent('transfer.succeeded'), id });
@@ -38,10 +38,7 @@ describe('a queue in Redis', () => {
   test('is away: 503 at once, and again 202 when it is back', async () => {
     const redis = await fixture.servers.single();
     const { queue, receiver } = await openQueue(fixture, redis);
-    const accepting = receiver(
-      book(() => {}),
-      { store: createMemoryStore() },
-    );
+    const accepting = receiver(book(), { store: createMemoryStore() });
     const event = createEvent('transfer.succeeded');
     expect(await accepting.receive(deliveryOf(event))).toMatchObject({ status: 202 });
     await redis.kill();
@@ -61,10 +58,7 @@ describe('a queue in Redis', () => {
   test('is full: 503, or parked; never another 2xx', async () => {
     const redis = await fixture.servers.single({ 'maxmemory-policy': 'noeviction' });
     const { bull, deadLetters, receiver } = await openQueue(fixture, redis);
-    const accepting = receiver(
-      book(() => {}),
-      { store: createMemoryStore() },
-    );
+    const accepting = receiver(book(), { store: createMemoryStore() });
     await bull.waitUntilReady();
     const warm = deliveryOf(createEvent('transfer.succeeded'));
     expect(await accepting.receive(warm)).toMatchObject({ status: 202 });

@@ -17,10 +17,7 @@ describe('a queue of BullMQ', () => {
   test('gives no answer: 503 in time, and parked where no retry will come', async () => {
     const redis = await fixture.servers.single();
     const { deadLetters, receiver } = await openQueue(fixture, redis);
-    const accepting = receiver(
-      book(() => {}),
-      { store: createMemoryStore(), deadlineMs: 4_000 },
-    );
+    const accepting = receiver(book(), { store: createMemoryStore(), deadlineMs: 4_000 });
     const event = createEvent('transfer.succeeded');
     // Its connection may take longer than the delivery has time.
     await until('it is queued', async () => (await accepting.receive(deliveryOf(event))).status === 202);

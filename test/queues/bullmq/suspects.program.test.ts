@@ -2,7 +2,7 @@ import { createMemoryStore } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { deliveryOf } from '../../support/delivery-of.ts';
-import { Gate } from '../../support/gate.ts';
+import { shutGate } from '../../support/gate.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { Seen } from '../../support/seen.ts';
 import { book, EARLIER_STALL_LIMIT, openQueueAt } from './queue-fixture.ts';
@@ -56,8 +56,7 @@ describe.each(queueServers)('a job in $name whose worker has died', ({ useServer
     const { add, addSuspects, isEmpty, receiver, worker } = await open();
     const suspects = await addSuspects(8);
     const ordinary = [await add(), await add()];
-    const gate = new Gate();
-    gate.shut();
+    const gate = shutGate();
     const begun = new Seen<string>();
     const register = book(({ id }) => {
       begun.add(id);

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { deliveryOf } from '../../support/delivery-of.ts';
 import { receiverWithReports } from '../../support/receiver-with-reports.ts';
 import { KEY, serve } from '../../support/served.ts';
+import { throwing } from '../../support/throwing.ts';
 
 interface Call {
   readonly resolve: (keys: Key | readonly Key[]) => void;
@@ -62,12 +63,7 @@ describe('a source of keys', () => {
   });
 
   const nothing: readonly { name: string; source: () => unknown }[] = [
-    {
-      name: 'throws',
-      source: () => {
-        throw new Error('sealed');
-      },
-    },
+    { name: 'throws', source: throwing('sealed') },
     { name: 'rejects', source: () => Promise.reject(new Error('sealed')) },
     { name: 'rejects with nothing', source: () => Promise.reject(undefined) },
     { name: 'gives undefined', source: async () => undefined },

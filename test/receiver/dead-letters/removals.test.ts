@@ -1,13 +1,11 @@
 import { PermanentError } from 'posthorn';
 import { describe, expect, test } from 'vitest';
-import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { accepted, eventAt, openEndpoint } from '../../support/open-endpoint.ts';
-import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
+import { MINUTE_MS, stepClocked } from '../../support/step-clock.ts';
 
 /** An endpoint that tells how often its dead letters were asked to remove a letter. */
 async function openCounting(handle: () => unknown) {
-  const clock = new StepClock();
-  const map = createMapDeadLetters();
+  const { clock, deadLetters: map } = stepClocked();
   const removals: string[] = [];
   const remove = (id: string) => {
     removals.push(id);

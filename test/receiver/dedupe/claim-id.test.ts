@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { enqueueingId, handlingId, keyId, PROBE_ID } from '../../../src/receiver/dedupe/claim-id.ts';
 import { toKey } from '../../../src/receiver/dedupe/store.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
-import { accepted, openDirectly } from '../../support/open-endpoint.ts';
+import { accepted, on, openDirectly } from '../../support/open-endpoint.ts';
 import { byResource, eventOf, KEY_A } from '../handling/keyed-events.ts';
 
 /** Texts that look like ids of ours, as parts and as a whole. */
@@ -113,9 +113,7 @@ describe('an event whose id looks like that of a key', () => {
   test('does not meet the key in an earlier version either', async () => {
     const store = createMemoryStore();
     const held = new HeldHandler();
-    const { send } = openDirectly({ store }, (receiver) =>
-      receiver.on('transfer.*', held.handle, byResource),
-    );
+    const { send } = openDirectly({ store }, on('transfer.*', held.handle, byResource));
     const first = send(eventOf('a'));
     await held.calls.nth(1);
     expect(await claimOfOldVersion(store, KEY_A)).toMatchObject({ state: 'claimed', attempt: 1 });

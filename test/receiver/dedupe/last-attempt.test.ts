@@ -11,7 +11,7 @@ import {
   refused,
 } from '../../support/open-endpoint.ts';
 import { readAll } from '../../support/read-all.ts';
-import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
+import { MINUTE_MS, StepClock, stepClocked } from '../../support/step-clock.ts';
 
 interface Poisoned extends Endpoint {
   readonly clock: StepClock;
@@ -193,8 +193,7 @@ describe('without retries the only attempt is the last:', () => {
 });
 
 test('a last attempt that succeeds is processed; its letter is there while the handlers run', async () => {
-  const clock = new StepClock();
-  const deadLetters = createMapDeadLetters();
+  const { clock, deadLetters } = stepClocked();
   const event = eventAt(clock.startedAt);
   clock.step(15 * MINUTE_MS);
   const letters: unknown[] = [];

@@ -6,7 +6,7 @@ import { deliveryOf } from '../../support/delivery-of.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { forwardedClock, stoppedClock } from '../../support/monotonic-clock.ts';
-import { accepted, openEndpoint, refused } from '../../support/open-endpoint.ts';
+import { accepted, on, openEndpoint, refused } from '../../support/open-endpoint.ts';
 import { Seen } from '../../support/seen.ts';
 import { KEY } from '../../support/served.ts';
 import { ListQueue } from '../queue/list-queue.ts';
@@ -126,9 +126,7 @@ describe('an event whose claim ran out before its handlers could start', () => {
 
 test('a handler that blocks past its own lease reports lease_lost', async () => {
   const event = createEvent('transfer.succeeded');
-  const { reports, send } = await openEndpoint({ leaseMs: LEASE_MS }, (receiver) =>
-    receiver.on('transfer.*', blockPastLease),
-  );
+  const { reports, send } = await openEndpoint({ leaseMs: LEASE_MS }, on('transfer.*', blockPastLease));
   expect(await send(event)).toEqual(accepted('processed', event.id));
   expect((await reports.nth(1)).warnings).toContainEqual(expect.stringMatching(/^lease_lost: /));
 });
@@ -151,10 +149,11 @@ test('a completion whose answer was lost is not taken for that of another proces
     throw new Error('ECONNRESET');
   };
   const event = createEvent('transfer.succeeded');
-  const { reports, send } = await openEndpoint(
-    { leaseMs: 300, store: { ...memory, renew, complete }, deadLetters: createMapDeadLetters() },
-    (receiver) => receiver.on('transfer.*', () => {}),
-  );
+  const { reports, send } = await openEndpoint({
+    leaseMs: 300,
+    store: { ...memory, renew, complete },
+    deadLetters: createMapDeadLetters(),
+  });
   expect(await send(event)).toEqual(accepted('processed', event.id));
   expect((await reports.nth(1)).warnings).toEqual([]);
 });
@@ -165,9 +164,7 @@ test('a run that fails in an unforeseen way gives its id back', async () => {
     // What no store may answer.
     JSON.parse(JSON.stringify({ ...(await memory.claim(request)), handled: null }));
   const event = createEvent('transfer.succeeded');
-  const { send } = await openEndpoint({ store: { ...memory, claim } }, (receiver) =>
-    receiver.on('transfer.*', () => {}),
-  );
+  const { send } = await openEndpoint({ store: { ...memory, claim } });
   expect(await send(event)).toEqual(refused(500, 'internal_error'));
   const retry = await memory.claim({ ...another, id: event.id, leaseMs: 1_000 });
   expect(retry).toMatchObject({ state: 'claimed', abandoned: 0 });

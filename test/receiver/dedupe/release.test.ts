@@ -1,10 +1,9 @@
 import { createMemoryStore, type ReleaseRequest, type Store } from 'posthorn';
 import { describe, expect, test } from 'vitest';
 import { HeldHandler } from '../../support/held-handler.ts';
-import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { accepted, eventAt, openEndpoint, refused } from '../../support/open-endpoint.ts';
 import { Seen } from '../../support/seen.ts';
-import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
+import { MINUTE_MS, stepClocked } from '../../support/step-clock.ts';
 
 /** A memory store that tells which releases it was asked for. */
 function createWatchedStore(now?: () => number) {
@@ -121,9 +120,7 @@ describe('a failed last attempt that is released', () => {
   const LEASE_MS = 20_000;
 
   async function openLast(release: (memory: Store, request: ReleaseRequest) => ReturnType<Store['release']>) {
-    const clock = new StepClock();
-    const memory = createMemoryStore({ now: clock.now });
-    const deadLetters = createMapDeadLetters();
+    const { clock, store: memory, deadLetters } = stepClocked();
     const held = new HeldHandler();
     const store: Store = { ...memory, release: (request) => release(memory, request) };
     const options = { now: clock.now, store, deadLetters, leaseMs: LEASE_MS };

@@ -1,7 +1,7 @@
 import { type ClaimRequest, createMemoryStore, type Store } from 'posthorn';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { TimeLimitedStore } from '../../../src/receiver/dedupe/time-limited.ts';
-import { Gate } from '../../support/gate.ts';
+import { shutGate } from '../../support/gate.ts';
 
 const times = { leaseMs: 60_000, retentionMs: 120_000 };
 const waiting: ClaimRequest = { ...times, id: 'waiting', token: 'a', waitMs: 1_000 };
@@ -29,8 +29,7 @@ async function silence(ms: number): Promise<void> {
 /** A store whose claims wait until the gate opens, and whose other operations are answered. */
 function open({ mayWait = true, ...members }: Partial<Store> & { mayWait?: boolean } = {}) {
   const memory = createMemoryStore();
-  const gate = new Gate();
-  gate.shut();
+  const gate = shutGate();
   const claim: Store['claim'] = async (request) => {
     await gate.pass();
     return memory.claim(request);

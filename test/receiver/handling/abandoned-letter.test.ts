@@ -7,7 +7,8 @@ import { letterOf } from '../../support/letter-of.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { accepted, type EndpointOptions, eventAt, openDirectly } from '../../support/open-endpoint.ts';
 import { Seen } from '../../support/seen.ts';
-import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
+import { MINUTE_MS, stepClocked } from '../../support/step-clock.ts';
+import { slowLetters } from './slow-letters.ts';
 
 beforeEach(flowingTime);
 
@@ -22,17 +23,8 @@ async function openAbandoned(
   optionsOfOther: (shared: { store: Store }) => EndpointOptions = () => ({}),
   { queue, isLastByCount = false }: { readonly queue?: Queue; readonly isLastByCount?: boolean } = {},
 ) {
-  const clock = new StepClock();
-  const store = createMemoryStore({ now: clock.now });
-  const deadLetters = createMapDeadLetters();
-  const putting = new Seen<() => void>();
-  const slowDeadLetters: DeadLetters = {
-    ...deadLetters,
-    put: async (letter) => {
-      await new Promise<void>((resolve) => putting.add(resolve));
-      await deadLetters.put(letter);
-    },
-  };
+  const { clock, store, deadLetters } = stepClocked();
+  const { slowDeadLetters, putting } = slowLetters(deadLetters);
   const held = new HeldHandler();
   const retryScheduleMs = [MINUTE_MS, isLastByCount ? 60 * MINUTE_MS : LEASE_MS];
   const shared = { now: clock.now, store, leaseMs: LEASE_MS, retryScheduleMs, queue };
@@ -89,36 +81,34 @@ describe('an attempt that looked abandoned, and completes the event while its le
   });
 });
 
-test('an event that workers have handled while the letter of its enqueueing was stored has no letter', async () => {
+/** The event has been queued; `work` handles it as a worker does. */
+async function openQueued(isLastByCount: boolean) {
   const jobs = new Seen<QueuedJob>();
   const queue: Queue = { add: async (job) => jobs.add(job), close: async () => {} };
-  const { call, deadLetters, event, goOn, open, retried, running } = await openAbandoned(() => ({}), {
-    queue,
-  });
-  call.succeed();
-  expect(await running).toMatchObject({ body: { outcome: 'queued' } });
-  const worker = open({ deadLetters });
-  const attempt = { attempt: 1, final: false, signal: new AbortController().signal };
-  expect(await worker.receiver.dispatch(await jobs.nth(1), attempt)).toMatchObject({ outcome: 'processed' });
+  const opened = await openAbandoned(() => ({}), { queue, isLastByCount });
+  opened.call.succeed();
+  expect(await opened.running).toMatchObject({ body: { outcome: 'queued' } });
+  const work = async (): Promise<void> => {
+    const { receiver } = opened.open({ deadLetters: opened.deadLetters });
+    const attempt = { attempt: 1, final: false, signal: new AbortController().signal };
+    expect(await receiver.dispatch(await jobs.nth(1), attempt)).toMatchObject({ outcome: 'processed' });
+  };
+  return { ...opened, work };
+}
+
+test('an event that workers have handled while the letter of its enqueueing was stored has no letter', async () => {
+  const { deadLetters, event, goOn, retried, work } = await openQueued(false);
+  await work();
   goOn();
   expect(await retried).toEqual(accepted('duplicate', event.id));
   expect(await deadLetters.get(event.id)).toBeUndefined();
 });
 
 test('a letter that is stored before workers have handled the event is removed by them', async () => {
-  const jobs = new Seen<QueuedJob>();
-  const queue: Queue = { add: async (job) => jobs.add(job), close: async () => {} };
-  const { call, deadLetters, event, goOn, open, retried, running } = await openAbandoned(() => ({}), {
-    queue,
-    isLastByCount: true,
-  });
-  call.succeed();
-  expect(await running).toMatchObject({ body: { outcome: 'queued' } });
+  const { deadLetters, event, goOn, retried, work } = await openQueued(true);
   goOn();
   expect(await retried).toEqual(accepted('duplicate', event.id));
-  const worker = open({ deadLetters });
-  const attempt = { attempt: 1, final: false, signal: new AbortController().signal };
-  expect(await worker.receiver.dispatch(await jobs.nth(1), attempt)).toMatchObject({ outcome: 'processed' });
+  await work();
   expect(await deadLetters.get(event.id)).toBeUndefined();
 });
 
@@ -147,17 +137,13 @@ test('a letter that is stored after its claim was lost is removed by the run tha
 });
 
 test('a letter that is stored beside a claim without an answer is removed if the event was handled', async () => {
-  const clock = new StepClock();
-  const store = createMemoryStore({ now: clock.now });
-  const deadLetters = createMapDeadLetters();
+  const { clock, store, deadLetters } = stepClocked();
   const event = eventAt(clock.startedAt);
   const claims = new Seen<(error: Error) => void>();
   const shared = { now: clock.now, deadLetters, deadlineMs: 1_000, maxRunMs: 200_000 };
   const claim: Store['claim'] = () => new Promise((_resolve, reject) => claims.add(reject));
-  const other = openDirectly({ ...shared, store: { ...store, claim } }, (receiver) =>
-    receiver.on('transfer.*', () => {}),
-  );
-  const first = openDirectly({ ...shared, store }, (receiver) => receiver.on('transfer.*', () => {}));
+  const other = openDirectly({ ...shared, store: { ...store, claim } });
+  const first = openDirectly({ ...shared, store });
   clock.moveTo(15 * MINUTE_MS);
   const parked = other.send(event);
   const fail = await claims.nth(1);
@@ -176,9 +162,7 @@ test('an id that is read again, and whose claim gets no answer, is given back', 
     throw new Error('the answer was lost');
   };
   const deadLetters = createMapDeadLetters();
-  const { send } = openDirectly({ deadLetters, store: { ...store, claim } }, (receiver) =>
-    receiver.on('*', () => {}),
-  );
+  const { send } = openDirectly({ deadLetters, store: { ...store, claim } });
   const tooOld = eventAt(Date.now() - 2_000 * MINUTE_MS);
   expect(await send(tooOld)).toEqual(accepted('parked', tooOld.id));
   const request = await requests.nth(1);
@@ -187,9 +171,7 @@ test('an id that is read again, and whose claim gets no answer, is given back', 
 });
 
 test('a letter that is written so late that its event has been replayed meanwhile is removed again', async () => {
-  const clock = new StepClock();
-  const store = createMemoryStore({ now: clock.now });
-  const deadLetters = createMapDeadLetters();
+  const { clock, store, deadLetters } = stepClocked();
   const putting = new Gate();
   const landed = new Seen<string>();
   const put: DeadLetters['put'] = async (letter) => {
@@ -204,7 +186,7 @@ test('a letter that is written so late that its event has been replayed meanwhil
       throw new Error('no');
     }),
   );
-  const other = openDirectly({ ...options, deadLetters }, (receiver) => receiver.on('*', () => {}));
+  const other = openDirectly({ ...options, deadLetters });
   const event = eventAt(clock.startedAt - 15 * MINUTE_MS);
   expect(await failing.send(event)).toEqual(accepted('parked', event.id));
   // The letter that is there says that its handlers may be running.

@@ -2,7 +2,7 @@ import { createMemoryStore, type DeadLetters, type Delivery, type Receiver, type
 import { describe, expect, test } from 'vitest';
 import { aborted } from '../../support/aborted.ts';
 import { deliveryOf } from '../../support/delivery-of.ts';
-import { Gate } from '../../support/gate.ts';
+import { Gate, shutGate } from '../../support/gate.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { letterOf } from '../../support/letter-of.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
@@ -19,8 +19,7 @@ describe('once close has run out of grace', () => {
   test('a delivery whose body was still being read starts no handler', async () => {
     const held = new HeldHandler();
     const { receiver, reports } = await openEndpoint({}, (fresh) => fresh.on('transfer.*', held.handle));
-    const reading = new Gate();
-    reading.shut();
+    const reading = shutGate();
     const event = eventAt(Date.now());
     const whole = deliveryOf(event);
     const delivery: Delivery = {
@@ -45,8 +44,7 @@ describe('once close has run out of grace', () => {
     const deadLetters = createMapDeadLetters();
     const held = new HeldHandler();
     const { receiver } = await openEndpoint({ deadLetters }, (fresh) => fresh.on('transfer.*', held.handle));
-    const reading = new Gate();
-    reading.shut();
+    const reading = shutGate();
     const event = eventAt(Date.now() - 15 * MINUTE_MS);
     const whole = deliveryOf(event);
     const readBody: Delivery['readBody'] = (options) => reading.pass().then(() => whole.readBody(options));
@@ -77,6 +75,17 @@ describe('once close has run out of grace', () => {
     return { ...endpoint, close, held, other, running };
   }
 
+  /** Sends an event that waits at the gate until close has come; it abandons the other run. */
+  async function closeAtGate(gate: Gate, event: object, opened: Awaited<ReturnType<typeof openBeside>>) {
+    const answer = opened.send(event);
+    await gate.held.nth(1);
+    const { closed } = await opened.close(opened.receiver);
+    gate.open();
+    expect(await closed).toEqual({ abandoned: [opened.other.id] });
+    expect(await opened.running).toEqual(refused(503, 'run_closed'));
+    return answer;
+  }
+
   test.each(['get', 'put'] as const)(
     'a run that was at the %s of its letter starts no handler',
     async (at) => {
@@ -93,21 +102,15 @@ describe('once close has run out of grace', () => {
           await map.put(letter);
         },
       };
-      const { close, held, other, receiver, reports, running, send } = await openBeside({ deadLetters });
+      const opened = await openBeside({ deadLetters });
       gate.shut();
       const event = eventAt(Date.now() - 15 * MINUTE_MS);
-      const answer = send(event);
-      await gate.held.nth(1);
-      const { closed } = await close(receiver);
-      gate.open();
-      expect(await closed).toEqual({ abandoned: [other.id] });
-      expect(await running).toEqual(refused(503, 'run_closed'));
-      expect(await answer).toEqual(accepted('parked', event.id));
-      expect(held.calls.all).toHaveLength(1);
+      expect(await closeAtGate(gate, event, opened)).toEqual(accepted('parked', event.id));
+      expect(opened.held.calls.all).toHaveLength(1);
       const letter = await letterOf(map, event.id);
       expect(letter).toMatchObject({ reason: 'run_closed' });
       expect(letter.runningUntil).toBeUndefined();
-      expect(await reports.first((report) => report.event?.id === event.id)).toMatchObject({
+      expect(await opened.reports.first((report) => report.event?.id === event.id)).toMatchObject({
         outcome: 'parked',
         code: 'run_closed',
         endpointAtRisk: false,
@@ -120,18 +123,12 @@ describe('once close has run out of grace', () => {
     const memory = createMemoryStore();
     const gate = new Gate();
     const store: Store = { ...memory, claim: (request) => gate.pass().then(() => memory.claim(request)) };
-    const { close, held, other, receiver, reports, running, send } = await openBeside({ store });
+    const opened = await openBeside({ store });
     gate.shut();
     const event = eventAt(Date.now());
-    const answer = send(event);
-    await gate.held.nth(1);
-    const { closed } = await close(receiver);
-    gate.open();
-    expect(await closed).toEqual({ abandoned: [other.id] });
-    expect(await running).toEqual(refused(503, 'run_closed'));
-    expect(await answer).toEqual(refused(503, 'run_closed'));
-    expect(held.calls.all).toHaveLength(1);
-    const report = await reports.first((seen) => seen.event?.id === event.id);
+    expect(await closeAtGate(gate, event, opened)).toEqual(refused(503, 'run_closed'));
+    expect(opened.held.calls.all).toHaveLength(1);
+    const report = await opened.reports.first((seen) => seen.event?.id === event.id);
     expect(report).toMatchObject({ outcome: 'failed', code: 'run_closed', attempt: 1 });
     const claim = { id: event.id, token: 'another', leaseMs: 1_000, retentionMs: 60_000 };
     expect(await memory.claim(claim)).toMatchObject({ state: 'claimed', abandoned: 0 });

@@ -43,13 +43,19 @@ test('a handler that writes into its event changes nothing of its retry', async 
 });
 
 describe('concurrent duplicates in one process', () => {
-  test('a concurrent duplicate waits for the first run, and is a duplicate once it has succeeded', async () => {
+  /** A run that is held, and a duplicate that waits for it. */
+  async function openDuplicate() {
     const { held, receive } = await openHeld();
     const event = createEvent('transfer.created');
     const first = receive(event);
     const run = await held.calls.nth(1);
     const duplicate = receive(event);
     expect(await isSettled(duplicate)).toBe(false);
+    return { held, receive, event, first, run, duplicate };
+  }
+
+  test('a concurrent duplicate waits for the first run, and is a duplicate once it has succeeded', async () => {
+    const { held, event, first, run, duplicate } = await openDuplicate();
     run.succeed();
     expect(await first).toEqual(accepted('processed', event.id));
     expect(await duplicate).toEqual(accepted('duplicate', event.id));
@@ -57,12 +63,7 @@ describe('concurrent duplicates in one process', () => {
   });
 
   test('a concurrent duplicate of a run that fails is not answered 2xx, and the retry runs again', async () => {
-    const { held, receive } = await openHeld();
-    const event = createEvent('transfer.created');
-    const first = receive(event);
-    const run = await held.calls.nth(1);
-    const duplicate = receive(event);
-    expect(await isSettled(duplicate)).toBe(false);
+    const { held, receive, event, first, run, duplicate } = await openDuplicate();
     run.fail(new Error('it failed'));
     expect(await first).toEqual(refused(500, 'handler_failed'));
     expect(await duplicate).toEqual(refused(500, 'handler_failed'));

@@ -1,7 +1,6 @@
 import {
   createMemoryStore,
   createReceiver,
-  type DeadLetter,
   type HandlerContext,
   PermanentError,
   type Receiver,
@@ -19,8 +18,10 @@ import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { Seen } from '../../support/seen.ts';
 import { KEY } from '../../support/served.ts';
 import { StepClock } from '../../support/step-clock.ts';
+import { throwing } from '../../support/throwing.ts';
 import { until } from '../../support/until.ts';
 import { ListQueue } from '../queue/list-queue.ts';
+import { slowLetters } from './slow-letters.ts';
 
 const event = createEvent('transfer.succeeded');
 const DAY_MS = 86_400_000;
@@ -51,7 +52,7 @@ function openProcesses() {
   return { clock, deadLetters, event: now, jobOf, queue, reports, start, store };
 }
 
-function book(handle: (context: HandlerContext) => unknown) {
+function book(handle: (context: HandlerContext) => unknown = () => {}) {
   return (receiver: Receiver): unknown =>
     receiver.on('transfer.*', (_event, context) => handle(context), { name: 'book', queue: true });
 }
@@ -130,7 +131,7 @@ describe('a worker', () => {
   test('does not take a letter for stored that was never written', async () => {
     const { deadLetters, jobOf, start } = openProcesses();
     const full = { ...deadLetters, put: () => Promise.reject(new Error('full')) };
-    const job = await jobOf(start(book(() => {})));
+    const job = await jobOf(start(book()));
     const worker = start(
       book(() => Promise.reject(new Error('poison'))),
       { deadLetters: full },
@@ -169,11 +170,7 @@ describe('a worker', () => {
 
   test('parks a PermanentError at once', async () => {
     const { deadLetters, jobOf, start } = openProcesses();
-    const worker = start(
-      book(() => {
-        throw new PermanentError('no such account');
-      }),
-    );
+    const worker = start(book(throwing(new PermanentError('no such account'))));
     expect(await worker.dispatch(await jobOf(worker), { attempt: 1, final: false })).toMatchObject({
       outcome: 'parked',
     });
@@ -188,7 +185,7 @@ describe('a worker', () => {
     ],
   ])('fails a job for which it has %s, and parks it at the last attempt', async (_what, register) => {
     const { deadLetters, jobOf, start } = openProcesses();
-    const job = await jobOf(start(book(() => {})));
+    const job = await jobOf(start(book()));
     const old = start(register);
     expect(await old.dispatch(job, { attempt: 1, final: false })).toMatchObject({
       outcome: 'failed',
@@ -201,14 +198,14 @@ describe('a worker', () => {
     expect(await deadLetters.get(event.id)).toBeUndefined();
     expect(await old.dispatch(job, { attempt: 2, final: true })).toMatchObject({ outcome: 'parked' });
     expect(await letterOf(deadLetters, event.id)).toMatchObject({ reason: 'handler_missing', attempts: 2 });
-    const young = start(book(() => {}));
+    const young = start(book());
     expect(await young.dispatch(job, { attempt: 3, final: false })).toMatchObject({ outcome: 'processed' });
   });
 
   test('parks an event at the last attempt if a process has died with it, or runs it if the queue judges that', async () => {
     const { clock, event, jobOf, start, store } = openProcesses();
     const runs: string[] = [];
-    const job = await jobOf(start(book(() => {})));
+    const job = await jobOf(start(book()));
     await store.claim({ id: event.id, token: 'of a process that died', leaseMs: 1_000, retentionMs: DAY_MS });
     clock.step(2_000);
     const worker = start(book(() => runs.push('run')));
@@ -282,7 +279,7 @@ describe('a worker', () => {
 
     test('parks the event, with what has finished, also without a handler of it', async () => {
       const { deadLetters, event: sent, jobOf, start, store } = openProcesses();
-      const job = await jobOf(start(book(() => {})));
+      const job = await jobOf(start(book()));
       const claim = { id: event.id, token: 'of the last attempt', retentionMs: DAY_MS };
       await store.claim({ ...claim, leaseMs: 1_000 });
       await store.release({ ...claim, handled: ['mail'] });
@@ -304,7 +301,7 @@ describe('a worker', () => {
 
     test('removes the letter of an event that was handled', async () => {
       const { deadLetters, jobOf, start } = openProcesses();
-      const worker = start(book(() => {}));
+      const worker = start(book());
       const job = await jobOf(worker);
       expect(await worker.dispatch(job, { attempt: 1, final: false })).toMatchObject({
         outcome: 'processed',
@@ -339,17 +336,14 @@ describe('a worker', () => {
 
     test('frees an event that the store has claimed without an answer', async () => {
       const { jobOf, start, store } = openProcesses();
-      const job = await jobOf(start(book(() => {})));
+      const job = await jobOf(start(book()));
       const claim: Store['claim'] = async (request) => {
         await store.claim(request);
         throw new Error('the answer is lost');
       };
-      const cut = start(
-        book(() => {}),
-        { store: { ...store, claim } },
-      );
+      const cut = start(book(), { store: { ...store, claim } });
       expect(await cut.dispatch(job, given)).toMatchObject({ outcome: 'failed', code: 'store_unavailable' });
-      expect(await start(book(() => {})).dispatch(job, given)).toMatchObject({ outcome: 'parked' });
+      expect(await start(book()).dispatch(job, given)).toMatchObject({ outcome: 'parked' });
     });
 
     test('leaves an event alone that runs, in this process or another one, and one whose store is away', async () => {
@@ -361,13 +355,10 @@ describe('a worker', () => {
       const { succeed } = await held.calls.nth(1);
       const busy = { outcome: 'busy', code: 'event_running' };
       expect(await worker.dispatch(job, given)).toMatchObject(busy);
-      const other = start(book(() => {}));
+      const other = start(book());
       expect(await other.dispatch(job, given)).toMatchObject(busy);
       const away = { ...store, claim: () => Promise.reject(new Error('away')) };
-      const cut = start(
-        book(() => {}),
-        { store: away, onStoreFailure: 'process' },
-      );
+      const cut = start(book(), { store: away, onStoreFailure: 'process' });
       expect(await cut.dispatch(job, given)).toMatchObject({ code: 'store_unavailable' });
       expect(await deadLetters.get(event.id)).toBeUndefined();
       succeed();
@@ -376,15 +367,8 @@ describe('a worker', () => {
 
     test('leaves no letter of an event that was handled meanwhile, if the store is away for a moment', async () => {
       const { clock, deadLetters, jobOf, start, store } = openProcesses();
-      const job = await jobOf(start(book(() => {})));
-      const putting = new Seen<() => void>();
-      const slow = {
-        ...deadLetters,
-        put: async (letter: DeadLetter) => {
-          await new Promise<void>((resolve) => putting.add(resolve));
-          await deadLetters.put(letter);
-        },
-      };
+      const job = await jobOf(start(book()));
+      const { slowDeadLetters, putting } = slowLetters(deadLetters);
       let failures = 0;
       const away = <Request, Result>(operation: (request: Request) => Result) => {
         return (request: Request): Result => {
@@ -393,18 +377,15 @@ describe('a worker', () => {
           throw new Error('away');
         };
       };
-      const sweeping = start(
-        book(() => {}),
-        {
-          deadLetters: slow,
-          store: { ...store, claim: away(store.claim), release: away(store.release) },
-        },
-      );
+      const sweeping = start(book(), {
+        deadLetters: slowDeadLetters,
+        store: { ...store, claim: away(store.claim), release: away(store.release) },
+      });
       const swept = sweeping.dispatch(job, given);
       const goOn = await putting.nth(1);
       // Its process was frozen past the lease, and another one has made the letter, which was replayed.
       clock.step(DAY_MS / 24);
-      const other = start(book(() => {}));
+      const other = start(book());
       expect(await other.dispatch(job, given)).toMatchObject({ outcome: 'parked' });
       const letter = await letterOf(deadLetters, event.id);
       expect(await other.replay(letter)).toMatchObject({ outcome: 'processed' });
@@ -416,25 +397,22 @@ describe('a worker', () => {
 
     test('fails if the letter cannot be stored, and frees the event', async () => {
       const { deadLetters, jobOf, start } = openProcesses();
-      const job = await jobOf(start(book(() => {})));
+      const job = await jobOf(start(book()));
       const full = { ...deadLetters, put: () => Promise.reject(new Error('full')) };
-      const cut = start(
-        book(() => {}),
-        { deadLetters: full },
-      );
+      const cut = start(book(), { deadLetters: full });
       expect(await cut.dispatch(job, given)).toMatchObject({
         outcome: 'failed',
         code: 'handler_failed',
         warnings: [expect.stringContaining('full')],
       });
-      expect(await start(book(() => {})).dispatch(job, given)).toMatchObject({ outcome: 'parked' });
+      expect(await start(book()).dispatch(job, given)).toMatchObject({ outcome: 'parked' });
     });
   });
 
   test('runs a handler that has become one before the answer since the event was queued', async () => {
     const { jobOf, start } = openProcesses();
     const runs: string[] = [];
-    const job = await jobOf(start(book(() => {})));
+    const job = await jobOf(start(book()));
     const worker = start((receiver) => receiver.on('transfer.*', () => runs.push('book'), { name: 'book' }));
     expect(await worker.dispatch(job, { attempt: 1, final: false })).toMatchObject({ outcome: 'processed' });
     expect(runs).toEqual(['book']);
@@ -446,7 +424,7 @@ describe('a worker', () => {
     ['with another body', { rawBody: btoa('{}') }, /the body of the job is not an event/],
   ])('fails a job that is %s', async (_what, change, message) => {
     const { jobOf, start } = openProcesses();
-    const worker = start(book(() => {}));
+    const worker = start(book());
     const job = { ...Object(await jobOf(worker)), ...change };
     const report = await worker.dispatch(job, { attempt: 9, final: true });
     expect(report).toMatchObject({ outcome: 'failed', code: 'job_unreadable' });
@@ -455,7 +433,7 @@ describe('a worker', () => {
 
   test.each([undefined, null, 'job', [], Object.create(null)])('fails %j for a job', async (job) => {
     const { start } = openProcesses();
-    const worker = start(book(() => {}));
+    const worker = start(book());
     expect(await worker.dispatch(job, { attempt: 1, final: false })).toMatchObject({
       outcome: 'failed',
       code: 'job_unreadable',
@@ -466,7 +444,7 @@ describe('a worker', () => {
     const { jobOf, queue, start } = openProcesses();
     const held = new HeldHandler();
     const first = start((receiver) => receiver.on('transfer.*', held.handle, { name: 'book', queue: true }));
-    const other = start(book(() => {}));
+    const other = start(book());
     const job = await jobOf(first);
     const running = first.dispatch(job, { attempt: 1, final: false });
     const call = await held.calls.nth(1);
@@ -490,7 +468,7 @@ describe('a worker', () => {
     expect(await running).toMatchObject({ outcome: 'failed', code: 'run_closed' });
     expect(context.signal.aborted).toBe(true);
     expect(await first.dispatch(job, { attempt: 1, final: true })).toMatchObject({ code: 'closing' });
-    const next = start(book(() => {}));
+    const next = start(book());
     expect(await next.dispatch(job, { attempt: 1, final: true })).toMatchObject({ outcome: 'processed' });
     expect(await deadLetters.get(event.id)).toBeUndefined();
   });
@@ -547,11 +525,7 @@ describe('a worker', () => {
 
   test('finds an event done that was dropped, and so does a delivery', async () => {
     const { clock, deadLetters, event: sent, jobOf, queue, start } = openProcesses();
-    const worker = start(
-      book(() => {
-        throw new PermanentError('never');
-      }),
-    );
+    const worker = start(book(throwing(new PermanentError('never'))));
     const job = await jobOf(worker);
     await worker.dispatch(job, { attempt: 1, final: false });
     expect(await worker.drop(await letterOf(deadLetters, event.id))).toBe(true);
@@ -565,7 +539,7 @@ describe('a worker', () => {
 
   test('refuses wrong options', async () => {
     const { start } = openProcesses();
-    const worker = start(book(() => {}));
+    const worker = start(book());
     const dispatch = (options: unknown) => Reflect.apply(worker.dispatch, worker, [{}, options]);
     for (const attempt of [undefined, null, 0]) {
       const { code, message } = await dispatch({ attempt, final: true }).catch((error: unknown) => error);

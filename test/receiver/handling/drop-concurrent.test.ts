@@ -2,7 +2,7 @@ import { createMemoryStore, createReceiver, type DeadLetter, type DeadLetters, t
 import { describe, expect, test } from 'vitest';
 import { deliveryOf } from '../../support/delivery-of.ts';
 import { fakeTime, passUntil } from '../../support/fake-time.ts';
-import { Gate } from '../../support/gate.ts';
+import { shutGate } from '../../support/gate.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import type { EndpointOptions } from '../../support/open-endpoint.ts';
@@ -147,8 +147,7 @@ describe('a drop', () => {
 
   test('is awaited by close()', async () => {
     const memory = createMemoryStore();
-    const gate = new Gate();
-    gate.shut();
+    const gate = shutGate();
     const complete: Store['complete'] = async (request) => {
       await gate.pass();
       return memory.complete(request);

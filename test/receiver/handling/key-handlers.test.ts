@@ -5,6 +5,7 @@ import { fakeTime, flowingTime, passUntil } from '../../support/fake-time.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { accepted, openDirectly, refused } from '../../support/open-endpoint.ts';
 import { Seen } from '../../support/seen.ts';
+import { throwing } from '../../support/throwing.ts';
 import { byResource, claimAndDie, eventOf, openHeld } from './keyed-events.ts';
 
 const byId = byResource.concurrencyKey;
@@ -46,9 +47,7 @@ describe('the other handlers of an event whose key is busy', () => {
 
   test('fail the event if one of them fails', async () => {
     const { pass, reports, send } = await openBusy((receiver) =>
-      receiver.on('*', () => {
-        throw new Error('no mail server');
-      }),
+      receiver.on('*', throwing('no mail server')),
     );
     expect(await passUntil(pass, send(eventOf('a')))).toEqual(refused(500, 'handler_failed'));
     expect(reports.all[0]?.error?.message).toBe('a handler failed: no mail server');

@@ -5,6 +5,7 @@ import { nameHandler } from '../../../src/receiver/handling/named-handler.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { openDirectly, refused } from '../../support/open-endpoint.ts';
 import { KEY } from '../../support/served.ts';
+import { throwing } from '../../support/throwing.ts';
 import { eventOf } from './keyed-events.ts';
 
 const concurrencyKey = () => 'a';
@@ -98,13 +99,7 @@ describe('a key that is wrong fails the event by the name of its handler', () =>
     ['a long string', () => 'secret'.padEnd(1_001), 'got a string of 1001'],
     ['a promise of a text', async () => 'secret', 'got Promise'],
     ['a promise that rejects', () => Promise.reject(new Error('late')), 'got Promise'],
-    [
-      'an error',
-      () => {
-        throw new Error('no key');
-      },
-      'no key',
-    ],
+    ['an error', throwing('no key'), 'no key'],
   ] as const;
 
   test.each(wrong)('%s', async (_name, concurrencyKey, message) => {

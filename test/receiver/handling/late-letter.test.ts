@@ -1,32 +1,19 @@
-import { createMemoryStore } from 'posthorn';
 import { expect, test } from 'vitest';
 import { fakeTime, passUntil } from '../../support/fake-time.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
-import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
-import { accepted, eventAt, openDirectly } from '../../support/open-endpoint.ts';
-import { Seen } from '../../support/seen.ts';
-import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
+import { accepted, eventAt, on, openDirectly } from '../../support/open-endpoint.ts';
+import { MINUTE_MS, stepClocked } from '../../support/step-clock.ts';
+import { slowLetters } from './slow-letters.ts';
 
 test('a letter that comes after the waiting run, and after the run in the other process, is taken out', async () => {
   const pass = fakeTime();
-  const clock = new StepClock();
-  const store = createMemoryStore({ now: clock.now });
-  const deadLetters = createMapDeadLetters();
-  const putting = new Seen<() => void>();
-  const slowDeadLetters = {
-    ...deadLetters,
-    put: async (letter: Parameters<typeof deadLetters.put>[0]) => {
-      await new Promise<void>((resolve) => putting.add(resolve));
-      await deadLetters.put(letter);
-    },
-  };
+  const { clock, store, deadLetters } = stepClocked();
+  const { slowDeadLetters, putting } = slowLetters(deadLetters);
   const held = new HeldHandler();
   const shared = { now: clock.now, store, maxRunMs: 200_000, leaseMs: 5 * MINUTE_MS };
-  const running = await openDirectly({ ...shared, deadLetters }, (receiver) =>
-    receiver.on('transfer.*', held.handle),
-  );
+  const running = await openDirectly({ ...shared, deadLetters }, on('transfer.*', held.handle));
   const options = { ...shared, deadLetters: slowDeadLetters, deadlineMs: 6_000 };
-  const waiting = await openDirectly(options, (receiver) => receiver.on('transfer.*', () => {}));
+  const waiting = await openDirectly(options);
   const event = eventAt(clock.startedAt);
   clock.moveTo(13 * MINUTE_MS);
   const handled = running.send(event);

@@ -1,25 +1,20 @@
 import { createMemoryStore, type DeadLetters, type Store } from 'posthorn';
 import { expect, test } from 'vitest';
 import { fakeTime, passUntil } from '../../support/fake-time.ts';
-import { Gate } from '../../support/gate.ts';
+import { shutGate } from '../../support/gate.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
-import { accepted, eventAt, openDirectly } from '../../support/open-endpoint.ts';
+import { accepted, eventAt, on, openDirectly } from '../../support/open-endpoint.ts';
 import { Seen } from '../../support/seen.ts';
-import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
+import { MINUTE_MS, stepClocked } from '../../support/step-clock.ts';
+import { slowLetters } from './slow-letters.ts';
 
 const RETENTION_MS = 86_400_000;
 
 test('a retry whose deadline comes while it stores the letter of an abandoned attempt leaves none of its two letters', async () => {
   const pass = fakeTime();
-  const clock = new StepClock();
-  const store = createMemoryStore({ now: clock.now });
-  const deadLetters = createMapDeadLetters();
-  const putting = new Seen<() => void>();
-  const put: DeadLetters['put'] = async (letter) => {
-    await new Promise<void>((resolve) => putting.add(resolve));
-    await deadLetters.put(letter);
-  };
+  const { clock, store, deadLetters } = stepClocked();
+  const { slowDeadLetters, putting } = slowLetters(deadLetters);
   const held = new HeldHandler();
   const released = new Seen<string>();
   const release: Store['release'] = async (request) => {
@@ -28,10 +23,10 @@ test('a retry whose deadline comes while it stores the letter of an abandoned at
     return answer;
   };
   const shared = { now: clock.now, store: { ...store, release }, leaseMs: 20 * MINUTE_MS };
-  const frozen = openDirectly({ ...shared, deadLetters }, (receiver) => receiver.on('*', held.handle));
+  const frozen = openDirectly({ ...shared, deadLetters }, on('*', held.handle));
   const other = openDirectly(
-    { ...shared, deadLetters: { ...deadLetters, put }, deadlineMs: 4_000 },
-    (receiver) => receiver.on('*', held.handle),
+    { ...shared, deadLetters: slowDeadLetters, deadlineMs: 4_000 },
+    on('*', held.handle),
   );
   const event = eventAt(clock.startedAt);
   const running = frozen.send(event);
@@ -64,8 +59,7 @@ test('a letter that is stored beside a run that ends busy: the id is read again 
     return memory.claim(request);
   };
   const map = createMapDeadLetters();
-  const putting = new Gate();
-  putting.shut();
+  const putting = shutGate();
   const put: DeadLetters['put'] = (letter) => putting.pass().then(() => map.put(letter));
   const { send } = openDirectly(
     { store: { ...memory, claim }, deadLetters: { ...map, put }, deadlineMs: 2_400 },

@@ -8,10 +8,9 @@ import { flowingTime } from '../../support/fake-time.ts';
 import { Gate } from '../../support/gate.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { letterOf } from '../../support/letter-of.ts';
-import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { accepted, eventAt, openDirectly, openEndpoint, refused } from '../../support/open-endpoint.ts';
 import { KEY } from '../../support/served.ts';
-import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
+import { MINUTE_MS, stepClocked } from '../../support/step-clock.ts';
 import { ListQueue } from '../queue/list-queue.ts';
 
 describe('maxRunning', () => {
@@ -58,9 +57,7 @@ describe('maxRunning', () => {
   test('gives the room back of an event whose data the schema refuses: its handlers have not begun', async () => {
     flowingTime();
     const transfer = z.object({ amount: z.number() });
-    const { send } = openDirectly({ maxRunning: 1, schemas: { transfer } }, (receiver) =>
-      receiver.on('*', () => {}),
-    );
+    const { send } = openDirectly({ maxRunning: 1, schemas: { transfer } });
     const refusedByIt = { ...eventAt(Date.now()), data: {} };
     expect(await send(refusedByIt)).toEqual(refused(500, 'data_invalid'));
     const other = createEvent('dispute.won');
@@ -99,8 +96,7 @@ describe('maxRunning', () => {
 
   test('parks an event for which there is no room where no retry will come', async () => {
     flowingTime();
-    const clock = new StepClock();
-    const deadLetters = createMapDeadLetters();
+    const { clock, deadLetters } = stepClocked();
     const held = new HeldHandler();
     const store = createMemoryStore({ now: clock.now });
     const options = { maxRunning: 1, now: clock.now, store, deadLetters };
@@ -164,22 +160,11 @@ describe('maxRunning', () => {
   test('takes no memory for bodies where there is room at once', async () => {
     const store = createMemoryStore();
     const gate = new Gate();
-    const slowStore: Store = {
-      ...store,
-      claim: async (request) => {
-        await gate.pass();
-        return store.claim(request);
-      },
-    };
+    const claim: Store['claim'] = (request) => gate.pass().then(() => store.claim(request));
     const keys = new Gate();
-    const signingKey = async (): Promise<string> => {
-      await keys.pass();
-      return KEY;
-    };
-    const { send } = await openEndpoint(
-      { maxRunning: 5, maxBodyBytes: 1_000, maxBufferedBytes: 1_000, signingKey, store: slowStore },
-      (receiver) => receiver.on('*', () => {}),
-    );
+    const signingKey = (): Promise<string> => keys.pass().then(() => KEY);
+    const limits = { maxRunning: 5, maxBodyBytes: 1_000, maxBufferedBytes: 1_000 };
+    const { send } = await openEndpoint({ ...limits, signingKey, store: { ...store, claim } });
     const large = () => createEvent('transfer.created', { pad: 'x'.repeat(700) });
     gate.shut();
     const first = send(large());

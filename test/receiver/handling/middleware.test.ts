@@ -1,7 +1,7 @@
 import { ConfigurationError, type MiddlewareContext, PermanentError, type Receiver } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { Gate } from '../../support/gate.ts';
+import { shutGate } from '../../support/gate.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { letterOf } from '../../support/letter-of.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
@@ -232,8 +232,7 @@ describe('what counts is', () => {
   });
 
   test('the end of the handler, also where a middleware fails before it without waiting', async () => {
-    const gate = new Gate();
-    gate.shut();
+    const gate = shutGate();
     const { reports, send } = await open(
       (receiver) =>
         receiver.use((_event, _context, next) => {

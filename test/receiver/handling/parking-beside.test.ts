@@ -2,28 +2,39 @@ import { createMemoryStore, PermanentError, type Store } from 'posthorn';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { aborted } from '../../support/aborted.ts';
 import { flowingTime } from '../../support/fake-time.ts';
-import { Gate } from '../../support/gate.ts';
+import { Gate, shutGate } from '../../support/gate.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { letterOf } from '../../support/letter-of.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
-import { accepted, eventAt, openEndpoint, refused } from '../../support/open-endpoint.ts';
-import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
+import {
+  accepted,
+  type EndpointOptions,
+  eventAt,
+  on,
+  openEndpoint,
+  refused,
+} from '../../support/open-endpoint.ts';
+import { MINUTE_MS, stepClocked } from '../../support/step-clock.ts';
 
 const MAX_RUN_MS = 200_000;
 
 beforeEach(flowingTime);
 
+/** An endpoint with dead letters, whose handler ends when told. */
+async function openHeld(options: EndpointOptions = {}) {
+  const deadLetters = createMapDeadLetters();
+  const held = new HeldHandler();
+  const endpoint = await openEndpoint({ deadLetters, ...options }, on('transfer.*', held.handle));
+  return { ...endpoint, deadLetters, held };
+}
+
 describe('a letter that was parked beside a run is no sign of a crash', () => {
   test('so the retry after the run has failed runs the handlers', async () => {
-    const clock = new StepClock();
-    const store = createMemoryStore({ now: clock.now });
-    const deadLetters = createMapDeadLetters();
+    const { clock, store, deadLetters } = stepClocked();
     const held = new HeldHandler();
     const shared = { now: clock.now, store, maxRunMs: MAX_RUN_MS, leaseMs: 5 * MINUTE_MS, deadLetters };
-    const a = await openEndpoint(shared, (receiver) => receiver.on('transfer.*', held.handle));
-    const b = await openEndpoint({ ...shared, deadlineMs: 600 }, (receiver) =>
-      receiver.on('transfer.*', held.handle),
-    );
+    const a = await openEndpoint(shared, on('transfer.*', held.handle));
+    const b = await openEndpoint({ ...shared, deadlineMs: 600 }, on('transfer.*', held.handle));
     const event = eventAt(clock.startedAt);
     clock.moveTo(13 * MINUTE_MS);
     const running = a.receive(event);
@@ -59,11 +70,7 @@ describe('a letter that was parked beside a run is no sign of a crash', () => {
         return memory.claim(request);
       },
     };
-    const deadLetters = createMapDeadLetters();
-    const held = new HeldHandler();
-    const { reports, receive } = await openEndpoint({ store, deadLetters, deadlineMs: 1_600 }, (receiver) =>
-      receiver.on('transfer.*', held.handle),
-    );
+    const { deadLetters, held, reports, receive } = await openHeld({ store, deadlineMs: 1_600 });
     const event = eventAt(Date.now() - 15 * MINUTE_MS);
     const other = { id: event.id, token: 'other', retentionMs: MAX_RUN_MS };
     await memory.claim({ ...other, leaseMs: MAX_RUN_MS });
@@ -83,11 +90,7 @@ describe('a letter that was parked beside a run is no sign of a crash', () => {
 
 describe('the letter of an event that is completed after all is taken out', () => {
   test('by a run that went on after maxRunMs, though a later attempt has parked the event', async () => {
-    const deadLetters = createMapDeadLetters();
-    const held = new HeldHandler();
-    const { reports, receive } = await openEndpoint({ deadLetters, maxRunMs: 300 }, (receiver) =>
-      receiver.on('transfer.*', held.handle),
-    );
+    const { deadLetters, held, reports, receive } = await openHeld({ maxRunMs: 300 });
     const event = eventAt(Date.now());
     expect(await receive(event)).toEqual(refused(503, 'run_timeout'));
     const second = receive(event);
@@ -101,13 +104,11 @@ describe('the letter of an event that is completed after all is taken out', () =
   });
 
   test('by a run whose lease had run out, so that another process parked the event unrun', async () => {
-    const clock = new StepClock();
-    const store = createMemoryStore({ now: clock.now });
-    const deadLetters = createMapDeadLetters();
+    const { clock, store, deadLetters } = stepClocked();
     const held = new HeldHandler();
     const shared = { now: clock.now, store, deadLetters };
-    const a = await openEndpoint(shared, (receiver) => receiver.on('transfer.*', held.handle));
-    const b = await openEndpoint(shared, (receiver) => receiver.on('transfer.*', held.handle));
+    const a = await openEndpoint(shared, on('transfer.*', held.handle));
+    const b = await openEndpoint(shared, on('transfer.*', held.handle));
     const event = eventAt(clock.startedAt);
     clock.moveTo(13 * MINUTE_MS);
     const running = a.receive(event);
@@ -123,10 +124,8 @@ describe('the letter of an event that is completed after all is taken out', () =
   });
 
   test('by a run whose lease was lost to another process, in which the event failed for good', async () => {
-    const clock = new StepClock();
-    const memory = createMemoryStore({ now: clock.now });
-    const renewing = new Gate();
-    renewing.shut();
+    const { clock, store: memory } = stepClocked();
+    const renewing = shutGate();
     const storeOfA: Store = {
       ...memory,
       renew: (request) => renewing.pass().then(() => memory.renew(request)),
@@ -134,12 +133,8 @@ describe('the letter of an event that is completed after all is taken out', () =
     const deadLetters = createMapDeadLetters();
     const held = new HeldHandler();
     const shared = { now: clock.now, deadLetters, leaseMs: 300 };
-    const a = await openEndpoint({ ...shared, store: storeOfA }, (receiver) =>
-      receiver.on('transfer.*', held.handle),
-    );
-    const b = await openEndpoint({ ...shared, store: memory }, (receiver) =>
-      receiver.on('transfer.*', held.handle),
-    );
+    const a = await openEndpoint({ ...shared, store: storeOfA }, on('transfer.*', held.handle));
+    const b = await openEndpoint({ ...shared, store: memory }, on('transfer.*', held.handle));
     const event = eventAt(clock.startedAt);
     const running = a.receive(event);
     const call = await held.calls.nth(1);
@@ -157,11 +152,7 @@ describe('the letter of an event that is completed after all is taken out', () =
 
   test('by a run that learns that another process has completed the event', async () => {
     const store = createMemoryStore();
-    const deadLetters = createMapDeadLetters();
-    const held = new HeldHandler();
-    const { reports, receive } = await openEndpoint({ store, deadLetters, leaseMs: 300 }, (receiver) =>
-      receiver.on('transfer.*', held.handle),
-    );
+    const { deadLetters, held, reports, receive } = await openHeld({ store, leaseMs: 300 });
     const event = eventAt(Date.now() - 15 * MINUTE_MS);
     const answer = receive(event);
     const call = await held.calls.nth(1);
@@ -174,11 +165,7 @@ describe('the letter of an event that is completed after all is taken out', () =
   });
 
   test('by a later delivery, where an earlier one failed for good', async () => {
-    const deadLetters = createMapDeadLetters();
-    const held = new HeldHandler();
-    const { reports, receive } = await openEndpoint({ deadLetters }, (receiver) =>
-      receiver.on('transfer.*', held.handle),
-    );
+    const { deadLetters, held, reports, receive } = await openHeld();
     const event = eventAt(Date.now());
     const first = receive(event);
     (await held.calls.nth(1)).fail(new PermanentError('never'));

@@ -8,12 +8,12 @@ import {
 import { beforeEach, describe, expect, test } from 'vitest';
 import { deliveryOf } from '../../support/delivery-of.ts';
 import { fakeTime, flowingTime } from '../../support/fake-time.ts';
-import { Gate } from '../../support/gate.ts';
+import { Gate, shutGate } from '../../support/gate.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { forwardedClock } from '../../support/monotonic-clock.ts';
 import { accepted, eventAt, openDirectly, refused } from '../../support/open-endpoint.ts';
-import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
+import { MINUTE_MS, StepClock, stepClocked } from '../../support/step-clock.ts';
 
 describe('a deadline that falls into the recording of a failure', () => {
   beforeEach(flowingTime);
@@ -92,8 +92,7 @@ describe('a deadline that falls into the recording of a failure', () => {
 
   test('while the lease of an attempt that is final by count is being confirmed: parked', async () => {
     const memory = createMemoryStore();
-    const confirming = new Gate();
-    confirming.shut();
+    const confirming = shutGate();
     const store: Store = {
       ...memory,
       commandTimeoutMs: 5_000,
@@ -145,8 +144,7 @@ describe('a deadline that falls into the recording of a failure', () => {
 });
 
 test('a concurrent duplicate that is final by age is answered before its deadline, though its letter takes most of its time', async () => {
-  const clock = new StepClock();
-  const map = createMapDeadLetters();
+  const { clock, deadLetters: map } = stepClocked();
   const held = new HeldHandler();
   const deadlineMs = 3_000;
   const pause = () => new Promise((resolve) => setTimeout(resolve, 500));

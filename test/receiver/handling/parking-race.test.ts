@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { createMemoryStore, type DeadLetters, type Store } from 'posthorn';
+import type { Store } from 'posthorn';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { deliveryOf } from '../../support/delivery-of.ts';
 import { flowingTime } from '../../support/fake-time.ts';
@@ -10,11 +10,13 @@ import {
   accepted,
   type EndpointOptions,
   eventAt,
+  on,
   openDirectly,
   refused,
 } from '../../support/open-endpoint.ts';
 import { Seen } from '../../support/seen.ts';
-import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
+import { MINUTE_MS, stepClocked } from '../../support/step-clock.ts';
+import { slowLetters } from './slow-letters.ts';
 
 beforeEach(flowingTime);
 
@@ -26,8 +28,7 @@ const MAX_RUN_MS = 200_000;
  */
 describe('a concurrent duplicate that is final parks beside the run of an earlier delivery in its process', () => {
   async function openRunning(options: EndpointOptions = {}) {
-    const clock = new StepClock();
-    const deadLetters = createMapDeadLetters();
+    const { clock, deadLetters } = stepClocked();
     const held = new HeldHandler();
     const settings = {
       now: clock.now,
@@ -36,7 +37,7 @@ describe('a concurrent duplicate that is final parks beside the run of an earlie
       deadLetters,
       ...options,
     };
-    const endpoint = openDirectly(settings, (receiver) => receiver.on('transfer.*', held.handle));
+    const endpoint = openDirectly(settings, on('transfer.*', held.handle));
     const event = eventAt(clock.startedAt);
     clock.moveTo(13 * MINUTE_MS);
     const first = endpoint.send(event);
@@ -122,10 +123,8 @@ describe('a concurrent duplicate that is final parks beside the run of an earlie
 
 describe('a concurrent duplicate that is final parks beside a run in another process', () => {
   /** Two receivers with one store, as of two processes; the first one is running the event. */
-  async function openTwoProcesses(deadLettersOfB: (shared: DeadLetters) => DeadLetters) {
-    const clock = new StepClock();
-    const store = createMemoryStore({ now: clock.now });
-    const deadLetters = createMapDeadLetters();
+  async function openTwoProcesses(deadLetters = createMapDeadLetters(), deadLettersOfB = deadLetters) {
+    const { clock, store } = stepClocked();
     const claims = new Seen<string>();
     const storeOfB: Store = {
       ...store,
@@ -138,12 +137,10 @@ describe('a concurrent duplicate that is final parks beside a run in another pro
     const held = new HeldHandler();
     // The lease outlasts the step of the clock.
     const shared = { now: clock.now, maxRunMs: MAX_RUN_MS, leaseMs: 5 * MINUTE_MS };
-    const a = await openDirectly({ ...shared, store, deadLetters }, (receiver) =>
-      receiver.on('transfer.*', held.handle),
-    );
+    const a = await openDirectly({ ...shared, store, deadLetters }, on('transfer.*', held.handle));
     const b = await openDirectly(
-      { ...shared, store: storeOfB, deadLetters: deadLettersOfB(deadLetters), deadlineMs: 1_000 },
-      (receiver) => receiver.on('transfer.*', held.handle),
+      { ...shared, store: storeOfB, deadLetters: deadLettersOfB, deadlineMs: 1_000 },
+      on('transfer.*', held.handle),
     );
     const event = eventAt(clock.startedAt);
     clock.moveTo(13 * MINUTE_MS);
@@ -154,14 +151,9 @@ describe('a concurrent duplicate that is final parks beside a run in another pro
   }
 
   test('that completes meanwhile: the letter is taken out when the id is read again', async () => {
-    const putting = new Seen<() => void>();
-    const { b, call, deadLetters, event, held, running } = await openTwoProcesses((shared) => ({
-      ...shared,
-      put: async (letter) => {
-        await new Promise<void>((resolve) => putting.add(resolve));
-        await shared.put(letter);
-      },
-    }));
+    const stored = createMapDeadLetters();
+    const { slowDeadLetters, putting } = slowLetters(stored);
+    const { b, call, deadLetters, event, held, running } = await openTwoProcesses(stored, slowDeadLetters);
     const duplicate = b.send(event);
     const goOn = await putting.nth(1);
     call.succeed();
@@ -173,9 +165,7 @@ describe('a concurrent duplicate that is final parks beside a run in another pro
   });
 
   test('that completes later: it takes the letter out', async () => {
-    const { b, call, claims, clock, deadLetters, event, held, running } = await openTwoProcesses(
-      (shared) => shared,
-    );
+    const { b, call, claims, clock, deadLetters, event, held, running } = await openTwoProcesses();
     expect(await b.send(event)).toEqual(accepted('parked', event.id));
     const token = claims.all[0];
     // The claim by which the id is read again bears a token of its own.
@@ -192,9 +182,7 @@ describe('a concurrent duplicate that is final parks beside a run in another pro
   });
 
   test('that fails later: a replay runs the event', async () => {
-    const { b, call, claims, clock, deadLetters, event, held, running } = await openTwoProcesses(
-      (shared) => shared,
-    );
+    const { b, call, claims, clock, deadLetters, event, held, running } = await openTwoProcesses();
     expect(await b.send(event)).toEqual(accepted('parked', event.id));
     const token = claims.all[0];
     await claims.first((other) => other !== token);

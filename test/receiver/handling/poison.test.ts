@@ -1,4 +1,4 @@
-import { createMemoryStore, PermanentError } from 'posthorn';
+import { type DeadLetters, PermanentError } from 'posthorn';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { flowingTime } from '../../support/fake-time.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
@@ -12,7 +12,7 @@ import {
   refused,
 } from '../../support/open-endpoint.ts';
 import { readAll } from '../../support/read-all.ts';
-import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
+import { MINUTE_MS, StepClock, stepClocked } from '../../support/step-clock.ts';
 
 beforeEach(flowingTime);
 
@@ -182,8 +182,7 @@ describe('a PermanentError', () => {
 describe('an event whose earlier attempt ended with its process', () => {
   /** A store in which the event has been claimed by a process that is no more. */
   async function openAbandoned(options: EndpointOptions, minutesLater: number) {
-    const clock = new StepClock();
-    const store = createMemoryStore({ now: clock.now });
+    const { clock, store } = stepClocked();
     const event = eventAt(clock.startedAt);
     await store.claim({ id: event.id, token: 'dead', leaseMs: 20_000, retentionMs: 86_400_000 });
     clock.moveTo(minutesLater * MINUTE_MS);
@@ -210,32 +209,33 @@ describe('an event whose earlier attempt ended with its process', () => {
     expect(runs).toHaveLength(1);
   });
 
-  test('and was parked unrun is run when it comes again to a store that has forgotten it', async () => {
+  /** A receiver without the store of the event, and the ids that its handler has run. */
+  function openForgetful(deadLetters: DeadLetters) {
     const clock = new StepClock();
+    clock.moveTo(16 * MINUTE_MS);
+    const runs: string[] = [];
+    const endpoint = openDirectly({ now: clock.now, deadLetters }, (receiver) =>
+      receiver.on('transfer.*', ({ id }) => runs.push(id)),
+    );
+    return { ...endpoint, runs };
+  }
+
+  test('and was parked unrun is run when it comes again to a store that has forgotten it', async () => {
     const deadLetters = createMapDeadLetters();
     const first = await openAbandoned({ deadLetters }, 15);
     expect(await first.send(first.event)).toEqual(accepted('parked', first.event.id));
-    clock.moveTo(16 * MINUTE_MS);
-    const runs: string[] = [];
-    const { send } = await openDirectly({ now: clock.now, deadLetters }, (receiver) =>
-      receiver.on('transfer.*', ({ id }) => runs.push(id)),
-    );
+    const { runs, send } = openForgetful(deadLetters);
     expect(await send(first.event)).toEqual(accepted('processed', first.event.id));
     expect(runs).toEqual([first.event.id]);
     expect(await readAll(deadLetters.list())).toEqual([]);
   });
 
   test('while its letter said that it was running is parked by a store that has forgotten it', async () => {
-    const clock = new StepClock();
     const deadLetters = createMapDeadLetters();
     const crashing = await openHeld({ deadLetters });
     void crashing.send(crashing.event).catch(() => {});
     await crashing.held.calls.nth(1);
-    clock.moveTo(16 * MINUTE_MS);
-    const runs: string[] = [];
-    const { reports, send } = await openDirectly({ now: clock.now, deadLetters }, (receiver) =>
-      receiver.on('transfer.*', ({ id }) => runs.push(id)),
-    );
+    const { reports, runs, send } = openForgetful(deadLetters);
     expect(await send(crashing.event)).toEqual(accepted('parked', crashing.event.id));
     expect(runs).toEqual([]);
     expect(reports.all).toMatchObject([{ outcome: 'parked', code: 'run_abandoned' }]);

@@ -12,6 +12,7 @@ import {
 } from '../../support/open-endpoint.ts';
 import { readAll } from '../../support/read-all.ts';
 import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
+import { throwing } from '../../support/throwing.ts';
 
 const clock = new StepClock();
 const DAY_MS = 86_400_000;
@@ -20,9 +21,7 @@ const valid = { ...eventAt(clock.now()), id: 'evt_readable' };
 const open = (options: EndpointOptions, handlers = 1) =>
   openEndpoint({ now: clock.now, ...options }, (receiver) => {
     if (handlers === 0) return;
-    receiver.on('transfer.*', () => {
-      throw new PermanentError('no handler may see this event');
-    });
+    receiver.on('transfer.*', throwing(new PermanentError('no handler may see this event')));
   });
 
 interface Unreadable {

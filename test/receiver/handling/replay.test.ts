@@ -11,7 +11,8 @@ import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { accepted, type EndpointOptions, eventAt, openEndpoint } from '../../support/open-endpoint.ts';
 import { readAll } from '../../support/read-all.ts';
 import { KEY } from '../../support/served.ts';
-import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
+import { MINUTE_MS, stepClocked } from '../../support/step-clock.ts';
+import { throwing } from '../../support/throwing.ts';
 
 const HOUR_MS = 60 * MINUTE_MS;
 
@@ -20,9 +21,7 @@ const HOUR_MS = 60 * MINUTE_MS;
  * mended.
  */
 async function openParked(options: EndpointOptions = {}) {
-  const clock = new StepClock();
-  const deadLetters = createMapDeadLetters();
-  const store = createMemoryStore({ now: clock.now });
+  const { clock, deadLetters, store } = stepClocked();
   const runs: string[] = [];
   const state = { mended: false };
   const settings = { now: clock.now, deadLetters, store, ...options };
@@ -73,9 +72,7 @@ describe('a replay', () => {
 
   test('of a letter whose id cannot be read is reported as failed, and close() does not wait for it', async () => {
     const { letter, receiver, reports } = await openParked();
-    const getId = () => {
-      throw new Error('no connection');
-    };
+    const getId = throwing('no connection');
     const report = await receiver.replay(Object.defineProperty({ ...letter }, 'id', { get: getId }));
     expect(report).toMatchObject({ outcome: 'failed', code: 'internal_error', source: 'replay' });
     expect(reports.all.at(-1)).toEqual(report);
@@ -94,8 +91,7 @@ describe('a replay', () => {
 
   test('gives its handlers maxRunMs from its start, not what was left of the delivery', async () => {
     const contexts: HandlerContext[] = [];
-    const clock = new StepClock();
-    const deadLetters = createMapDeadLetters();
+    const { clock, deadLetters } = stepClocked();
     const options = { now: clock.now, deadLetters, deadlineMs: 5_000, maxRunMs: 40_000 };
     const { receiver, send } = await openEndpoint(options, (fresh) =>
       fresh.on('transfer.*', (_event, context) => {
@@ -169,8 +165,7 @@ describe('a replay', () => {
   });
 
   test('is given the event as it was sent, whatever its age', async () => {
-    const clock = new StepClock();
-    const deadLetters = createMapDeadLetters();
+    const { clock, deadLetters } = stepClocked();
     const bodies: string[] = [];
     const { receiver, send } = await openEndpoint({ now: clock.now, deadLetters }, (fresh) =>
       fresh.on('transfer.*', (_event, { rawBody }) => bodies.push(Buffer.from(rawBody).toString())),
@@ -275,9 +270,7 @@ describe('drop', () => {
   });
 
   test('remembers a dropped letter that holds no event for retentionMs', async () => {
-    const clock = new StepClock();
-    const store = createMemoryStore({ now: clock.now });
-    const deadLetters = createMapDeadLetters();
+    const { clock, store, deadLetters } = stepClocked();
     const options = { now: clock.now, store, deadLetters, retentionMs: HOUR_MS };
     const { receiver, send } = await openEndpoint(options, (fresh) => fresh.on('*', () => 'done'));
     expect(await send('no event')).toMatchObject({ status: 200 });

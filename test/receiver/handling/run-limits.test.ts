@@ -2,7 +2,7 @@ import { AbortedError, createMemoryStore, type Store } from 'posthorn';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { aborted } from '../../support/aborted.ts';
 import { flowingTime } from '../../support/fake-time.ts';
-import { Gate } from '../../support/gate.ts';
+import { shutGate } from '../../support/gate.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import {
@@ -65,8 +65,7 @@ describe('maxRunMs', () => {
       },
     };
     // The schema takes its time, in which the lease is lost; the limit counts from its start.
-    const gate = new Gate();
-    gate.shut();
+    const gate = shutGate();
     const validate = async (value: unknown) => {
       await gate.pass();
       return { value };

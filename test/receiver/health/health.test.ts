@@ -9,13 +9,15 @@ import {
 import { createEvent } from 'posthorn/testing';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { deliveryOf } from '../../support/delivery-of.ts';
+import { errorOf } from '../../support/error-of.ts';
 import { flowingTime } from '../../support/fake-time.ts';
-import { Gate } from '../../support/gate.ts';
+import { shutGate } from '../../support/gate.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { readAll } from '../../support/read-all.ts';
 import { KEY } from '../../support/served.ts';
 import { StepClock } from '../../support/step-clock.ts';
+import { throwing } from '../../support/throwing.ts';
 import { until } from '../../support/until.ts';
 
 /** The 2 seconds that are promised, and a step of the clock. */
@@ -93,9 +95,7 @@ describe('health of a receiver', () => {
 
   test('tells of the last authentic delivery, and of no other', async () => {
     const { now, step, startedAt } = bound(new StepClock());
-    const receiver = create({ now }).on('transfer.*', () => {
-      throw new Error('no booking today');
-    });
+    const receiver = create({ now }).on('transfer.*', throwing('no booking today'));
     const send = (type: string, headers = {}) =>
       receiver.receive(
         deliveryOf({ ...createEvent('transfer.created'), type, created_at: time(now()) }, headers),
@@ -119,12 +119,7 @@ describe('health of a receiver', () => {
 
 describe('health where the store', () => {
   const failures: Readonly<Record<string, { before: () => unknown; says: RegExp }>> = {
-    'throws at once': {
-      before: () => {
-        throw new Error('no store');
-      },
-      says: /no store/,
-    },
+    'throws at once': { before: throwing('no store'), says: /no store/ },
     rejects: { before: () => Promise.reject(new Error('no store')), says: /no store/ },
     'throws what cannot be looked at': {
       before: () => {
@@ -157,8 +152,7 @@ describe('health where the store', () => {
   }
 
   test('is slow: all who ask meanwhile share one question, and the next one asks again', async () => {
-    const gate = new Gate();
-    gate.shut();
+    const gate = shutGate();
     const store = new ShakyStore();
     store.before = gate.pass;
     const receiver = create({ store });
@@ -251,8 +245,7 @@ describe('health where the dead letters', () => {
     ['7', { ok: false, waiting: undefined, more: true }],
     [-1, { ok: false, waiting: undefined, more: true }],
   ])('count %d, and hang when they are read: it tells what was counted', async (count, expected) => {
-    const gate = new Gate();
-    gate.shut();
+    const gate = shutGate();
     onTestFinished(() => gate.open());
     const list = async function* () {
       await gate.pass();
@@ -272,7 +265,7 @@ describe('health where the dead letters', () => {
     expect((await create({ deadLetters }).health()).deadLetters).toMatchObject({
       ok: false,
       waiting: undefined,
-      error: { code: 'dead_letters_unavailable', message: expect.stringContaining('no disk') },
+      error: errorOf('dead_letters_unavailable', 'no disk'),
     });
   });
 
@@ -296,8 +289,7 @@ describe('health where the dead letters', () => {
   });
 
   test('hang: it says so in time, asks no second time, and counts again once they are back', async () => {
-    const gate = new Gate();
-    gate.shut();
+    const gate = shutGate();
     onTestFinished(gate.open);
     let lists = 0;
     const deadLetters = listing(async function* () {
@@ -313,10 +305,7 @@ describe('health where the dead letters', () => {
       deadLetters: {
         ok: false,
         waiting: undefined,
-        error: {
-          code: 'dead_letters_unavailable',
-          message: expect.stringMatching(/have not answered for \d+ ms$/),
-        },
+        error: errorOf('dead_letters_unavailable', /have not answered for \d+ ms$/),
       },
     });
     const again = await timed(receiver.health());
@@ -328,11 +317,7 @@ describe('health where the dead letters', () => {
   });
 
   const failures: Readonly<Record<string, { list: DeadLetters['list']; waiting?: number; code?: string }>> = {
-    'throw at once': {
-      list: () => {
-        throw new Error('no disk');
-      },
-    },
+    'throw at once': { list: throwing('no disk') },
     reject: {
       // biome-ignore lint/correctness/useYield: it fails before the first letter
       async *list() {

@@ -5,6 +5,7 @@ import * as z from 'zod';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { openDirectly } from '../../support/open-endpoint.ts';
 import { KEY, post, serve } from '../../support/served.ts';
+import { throwing } from '../../support/throwing.ts';
 
 const store = createMemoryStore();
 const SECRET = 'SECRET-of-the-handler';
@@ -28,12 +29,8 @@ function mount(how: (typeof forms)[number] = 'over HTTP') {
     receiver
       .on('transfer.created', () => {})
       .on('merchant.created', () => {})
-      .on('transfer.failed', () => {
-        throw new Error(SECRET);
-      })
-      .on('dispute.lost', () => {
-        throw new PermanentError(SECRET);
-      }),
+      .on('transfer.failed', throwing(new Error(SECRET)))
+      .on('dispute.lost', throwing(new PermanentError(SECRET))),
   );
 }
 

@@ -11,6 +11,7 @@ import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { type EndpointOptions, eventAt } from '../../support/open-endpoint.ts';
 import { usePrintedErrors } from '../../support/printed-errors.ts';
 import { KEY, post, serve } from '../../support/served.ts';
+import { throwing } from '../../support/throwing.ts';
 import { createUnobserved } from '../../support/unobserved-receiver.ts';
 import { until } from '../../support/until.ts';
 
@@ -24,9 +25,7 @@ function printed(): string[] {
   return lines;
 }
 
-const fail = (): never => {
-  throw new Error('no booking today');
-};
+const fail = throwing('no booking today');
 
 const FLOOD = 20;
 const AT_ONCE = 10;

@@ -3,18 +3,17 @@ import { createEvent, deliver } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { deliveryOf } from '../../support/delivery-of.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
-import { openDirectly, openEndpoint } from '../../support/open-endpoint.ts';
+import { on, openDirectly, openEndpoint } from '../../support/open-endpoint.ts';
 import { usePrintedErrors } from '../../support/printed-errors.ts';
 import { KEY, serve } from '../../support/served.ts';
+import { throwing } from '../../support/throwing.ts';
 import { createUnobserved } from '../../support/unobserved-receiver.ts';
 
 const store = createMemoryStore();
 
 const { printed, clear } = usePrintedErrors();
 
-const fail = (): never => {
-  throw new Error('no booking today');
-};
+const fail = throwing('no booking today');
 
 describe('an observer', () => {
   const circular: { self?: unknown } = {};
@@ -109,7 +108,7 @@ test.each([
   { name: 'an adapter whose sender is there', isConnected: () => true, answerSent: true },
   { name: 'an adapter whose sender has hung up', isConnected: () => false, answerSent: false },
 ])('the report of $name has answerSent: $answerSent', async ({ isConnected, answerSent }) => {
-  const { receiver, reports } = openDirectly({ store }, (opened) => opened.on('*', () => {}));
+  const { receiver, reports } = openDirectly({ store });
   await receiver.receive({ ...deliveryOf(createEvent('transfer.created')), isConnected });
   expect(reports.all).toMatchObject([{ outcome: 'processed', answerSent }]);
 });
@@ -139,9 +138,10 @@ describe('without an observer', () => {
 
   test('what a sender or a handler wrote stays on its line and drives no terminal', async () => {
     const hostile = '\n\r\u001b[31m\u0000\u0007\u0085\u2028\u2029\u202e\u200f\ufeff\u007f\u009b2J';
-    const receiver = createUnobserved().on('*', () => {
-      throw new Error(`failed${hostile}posthorn: processed 200`);
-    });
+    const receiver = createUnobserved().on(
+      '*',
+      throwing(new Error(`failed${hostile}posthorn: processed 200`)),
+    );
     const url = await serve(receiver);
     const event = { ...createEvent('transfer.created'), id: `evt${hostile}posthorn: forged` };
     await deliver(url, event, { key: KEY });
@@ -156,9 +156,7 @@ describe('without an observer', () => {
   });
 
   test('a line is of bounded length, whatever the id and the message', async () => {
-    const receiver = createUnobserved().on('*', () => {
-      throw new Error('m'.repeat(500_000));
-    });
+    const receiver = createUnobserved().on('*', throwing(new Error('m'.repeat(500_000))));
     const url = await serve(receiver);
     await deliver(url, { ...createEvent('transfer.created'), id: 'i'.repeat(500_000) }, { key: KEY });
     expect(printed()).toHaveLength(1);
@@ -182,9 +180,7 @@ describe('without an observer', () => {
   });
 
   test('a console that throws costs no delivery its answer', async () => {
-    vi.spyOn(console, 'error').mockImplementation(() => {
-      throw new Error('EPIPE');
-    });
+    vi.spyOn(console, 'error').mockImplementation(throwing('EPIPE'));
     const url = await serve(createUnobserved().on('*', fail));
     expect(await deliver(url, createEvent('transfer.created'), { key: KEY })).toMatchObject({ status: 500 });
     expect(printed()).toHaveLength(1);
@@ -210,7 +206,7 @@ describe('without an observer', () => {
 
 describe('without dead letters', () => {
   test('the first report warns, and no other', async () => {
-    const { url, reports } = await openEndpoint({ store }, (receiver) => receiver.on('*', () => {}));
+    const { url, reports } = await openEndpoint({ store });
     for (const key of ['other', KEY, KEY]) await deliver(url, createEvent('transfer.created'), { key });
     expect(reports.all.map(({ warnings }) => warnings)).toEqual([
       [expect.stringMatching(/^dead_letters_missing: /)],
@@ -241,12 +237,8 @@ describe('without dead letters', () => {
 
 test('a waitUntil that throws is one report, of the answer that is sent', async () => {
   const held = new HeldHandler();
-  const { receiver, reports } = openDirectly({ store, deadlineMs: 50 }, (opened) =>
-    opened.on('*', held.handle),
-  );
-  const waitUntil = (): never => {
-    throw new Error('no request here');
-  };
+  const { receiver, reports } = openDirectly({ store, deadlineMs: 50 }, on('*', held.handle));
+  const waitUntil = throwing('no request here');
   const delivery = { ...deliveryOf(createEvent('dispute.won')), waitUntil };
   expect(await receiver.receive(delivery)).toMatchObject({ status: 500 });
   expect(reports.all).toMatchObject([{ status: 500, code: 'internal_error', late: false }]);

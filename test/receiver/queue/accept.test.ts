@@ -1,18 +1,11 @@
-import {
-  ConfigurationError,
-  createMemoryStore,
-  createReceiver,
-  PermanentError,
-  type Receiver,
-} from 'posthorn';
+import { ConfigurationError, createReceiver, PermanentError, type Receiver } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { awaitedLater } from '../../support/awaited-later.ts';
 import { deliveryOf } from '../../support/delivery-of.ts';
-import { Gate } from '../../support/gate.ts';
+import { shutGate } from '../../support/gate.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { letterOf } from '../../support/letter-of.ts';
-import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import {
   accepted,
   type EndpointOptions,
@@ -21,7 +14,8 @@ import {
   refused,
 } from '../../support/open-endpoint.ts';
 import { KEY } from '../../support/served.ts';
-import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
+import { MINUTE_MS, stepClocked } from '../../support/step-clock.ts';
+import { throwing } from '../../support/throwing.ts';
 import { ListQueue } from './list-queue.ts';
 
 const event = createEvent('transfer.succeeded');
@@ -34,6 +28,12 @@ function open(options: EndpointOptions, register: (receiver: Receiver) => void =
     receiver.on('transfer.*', () => {}, { name: 'book', queue: true });
   });
   return opened.then((endpoint) => ({ ...endpoint, queue }));
+}
+
+/** The options of a receiver whose retries come when the test says so. */
+function withClock() {
+  const { clock, deadLetters, store } = stepClocked();
+  return { clock, deadLetters, options: { now: clock.now, store, deadLetters } };
 }
 
 describe('an event with queued handlers', () => {
@@ -59,8 +59,7 @@ describe('an event with queued handlers', () => {
   });
 
   test('is counted while its job waits for a connection, and does not wait if it does not fit', async () => {
-    const gate = new Gate();
-    gate.shut();
+    const gate = shutGate();
     const held = createEvent('transfer.succeeded', { note: 'x'.repeat(6_000) });
     const waiting = createEvent('transfer.succeeded', { note: 'x'.repeat(6_000) });
     const limits = { maxBodyBytes: 10_000, maxBufferedBytes: 10_000 };
@@ -104,13 +103,11 @@ describe('an event with queued handlers', () => {
   });
 
   test('is a job with the raw body, the headers without credentials, the times and what was handled', async () => {
-    const clock = new StepClock();
-    const store = createMemoryStore({ now: clock.now });
+    const { clock, options } = withClock();
     const now = eventAt(clock.startedAt);
     const { queue, send } = await open(
       {
-        now: clock.now,
-        store,
+        ...options,
         authentication: [{ type: 'NONE' }, { type: 'BASIC', basic: { username: 'u', password: 'p' } }],
       },
       (receiver) => receiver.on('transfer.*', () => {}, { name: 'log' }),
@@ -172,10 +169,8 @@ describe('an event with queued handlers', () => {
   });
 
   test('is answered 503 in time by a queue that hangs, and parked where no retry will come', async () => {
-    const clock = new StepClock();
-    const deadLetters = createMapDeadLetters();
-    const store = createMemoryStore({ now: clock.now });
-    const { queue, send } = await open({ now: clock.now, store, deadLetters, deadlineMs: 1_000 });
+    const { clock, deadLetters, options } = withClock();
+    const { queue, send } = await open({ ...options, deadlineMs: 1_000 });
     queue.instead = () => new Promise(() => {});
     const young = eventAt(clock.startedAt);
     expect(await send(young)).toEqual(refused(503, 'queue_unavailable'));
@@ -188,10 +183,8 @@ describe('an event with queued handlers', () => {
   });
 
   test('keeps the letter that it was parked with until a worker has handled it', async () => {
-    const clock = new StepClock();
-    const deadLetters = createMapDeadLetters();
-    const store = createMemoryStore({ now: clock.now });
-    const { queue, receiver, send } = await open({ now: clock.now, store, deadLetters });
+    const { clock, deadLetters, options } = withClock();
+    const { queue, receiver, send } = await open(options);
     const old = eventAt(clock.startedAt);
     clock.step(14 * MINUTE_MS);
     expect(await send(old)).toEqual({ ...accepted('queued', old.id), status: 202 });
@@ -204,20 +197,11 @@ describe('an event with queued handlers', () => {
   });
 
   test('leaves alone the letter that a worker has stored before the answer', async () => {
-    const clock = new StepClock();
-    const deadLetters = createMapDeadLetters();
-    const store = createMemoryStore({ now: clock.now });
-    const shared = { now: clock.now, store, deadLetters };
-    const worker = createReceiver({ signingKey: KEY, queue: new ListQueue(), ...shared })
+    const { clock, deadLetters, options } = withClock();
+    const worker = createReceiver({ signingKey: KEY, queue: new ListQueue(), ...options })
       .observe(() => {})
-      .on(
-        'transfer.*',
-        () => {
-          throw new PermanentError('no such account');
-        },
-        { name: 'book', queue: true },
-      );
-    const { queue, send } = await open(shared);
+      .on('transfer.*', throwing(new PermanentError('no such account')), { name: 'book', queue: true });
+    const { queue, send } = await open(options);
     queue.instead = (job) => worker.dispatch(job, { attempt: 1, final: false });
     const old = eventAt(clock.startedAt);
     clock.step(14 * MINUTE_MS);

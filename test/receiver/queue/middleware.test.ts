@@ -1,7 +1,7 @@
 import type { MiddlewareContext, Receiver } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { Gate } from '../../support/gate.ts';
+import { shutGate } from '../../support/gate.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { accepted, eventAt, openDirectly, openEndpoint, refused } from '../../support/open-endpoint.ts';
 import { ListQueue } from './list-queue.ts';
@@ -67,8 +67,7 @@ describe('middleware runs around the way into the queue', () => {
       steps.push(step);
       return next();
     });
-    const gate = new Gate();
-    gate.shut();
+    const gate = shutGate();
     queue.instead = gate.pass;
     const answers = [send(event), send(event)];
     await gate.held.nth(1);

@@ -3,6 +3,7 @@ import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { deliveryOf } from '../../support/delivery-of.ts';
 import { KEY } from '../../support/served.ts';
+import { throwing } from '../../support/throwing.ts';
 
 describe('a body that an adapter hands over at once', () => {
   const mount = (maxBodyBytes?: number) => {
@@ -79,9 +80,7 @@ describe('a body that an adapter hands over at once', () => {
   test('that cannot be read is a failure of the receiver, whether that is thrown or rejected', async () => {
     const { receiver } = mount();
     const delivery = deliveryOf(createEvent('transfer.succeeded'));
-    const fail = () => {
-      throw new Error('the disk is full');
-    };
+    const fail = throwing('the disk is full');
     for (const readBody of [fail, async () => fail()]) {
       expect(await receiver.receive({ ...delivery, readBody })).toMatchObject({ status: 500 });
     }

@@ -2,7 +2,7 @@ import { createReceiver, type Delivery } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { expect, test } from 'vitest';
 import { deliveryOf } from '../../support/delivery-of.ts';
-import { Gate } from '../../support/gate.ts';
+import { shutGate } from '../../support/gate.ts';
 import { KEY } from '../../support/served.ts';
 
 test('what an adapter reports of a body after it was refused keeps no other body out', async () => {
@@ -21,8 +21,7 @@ test('what an adapter reports of a body after it was refused keeps no other body
   };
   expect(await receiver.receive({ ...delivery, readBody })).toMatchObject({ status: 500 });
 
-  const gate = new Gate();
-  gate.shut();
+  const gate = shutGate();
   const other = receiver.receive({
     ...delivery,
     readBody: async (options) => {

@@ -3,7 +3,7 @@ import { createEvent } from 'posthorn/testing';
 import { expect, test } from 'vitest';
 import { BodyMemory } from '../../../src/receiver/request/body-memory.ts';
 import { deliveryOf } from '../../support/delivery-of.ts';
-import { Gate } from '../../support/gate.ts';
+import { shutGate } from '../../support/gate.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { KEY } from '../../support/served.ts';
 import { until } from '../../support/until.ts';
@@ -67,8 +67,7 @@ test('of the deliveries that wait for another process one body per event is held
 });
 
 test('the body of a last attempt counts while its letter waits for a connection', async () => {
-  const gate = new Gate();
-  gate.shut();
+  const gate = shutGate();
   const map = createMapDeadLetters();
   const get = async (id: string) => {
     await gate.pass();

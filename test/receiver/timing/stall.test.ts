@@ -21,9 +21,7 @@ test('an answer that came while the process stood still came in time', async () 
     await answerInStall();
     return memory.claim(request);
   };
-  const { send } = await openEndpoint({ store: { ...memory, claim, commandTimeoutMs: 100 } }, (receiver) => {
-    receiver.on('*', () => {});
-  });
+  const { send } = await openEndpoint({ store: { ...memory, claim, commandTimeoutMs: 100 } });
   const event = createEvent('transfer.succeeded');
   expect(await send(event)).toEqual(accepted('processed', event.id));
 });

@@ -19,6 +19,7 @@ import {
 } from '../../support/open-endpoint.ts';
 import { usePrintedErrors } from '../../support/printed-errors.ts';
 import { KEY } from '../../support/served.ts';
+import { throwing } from '../../support/throwing.ts';
 import { expectNoUnhandledRejections } from '../../support/unhandled-rejections.ts';
 import { until } from '../../support/until.ts';
 
@@ -95,9 +96,7 @@ function expectReadable({ error, warnings }: Report): void {
   for (const text of [error?.message ?? '', ...warnings]) expect(text.length).toBeLessThan(3_000);
 }
 
-const fail = (): never => {
-  throw new Error('no booking today');
-};
+const fail = throwing('no booking today');
 
 for (const { way, fail: failWith } of ways) {
   describe(`whatever is ${way}`, () => {
@@ -134,9 +133,7 @@ for (const { way, fail: failWith } of ways) {
       const failures = new Failures(cases, failWith);
       const validate = (data: { id: string }) => failures.once(data.id, () => ({ value: data }));
       const transfer = { '~standard': { version: 1, vendor: 'test', validate } };
-      const endpoint = await openEndpoint({ schemas: { transfer } }, (receiver) => {
-        receiver.on('*', () => {});
-      });
+      const endpoint = await openEndpoint({ schemas: { transfer } });
       expect(await sendAll(endpoint, cases)).toEqual(each(cases, () => refused(500, 'data_invalid')));
       for (const report of endpoint.reports.all) expectReadable(report);
       expect(await sendAll(endpoint, cases)).toEqual(processed(cases));
@@ -200,9 +197,7 @@ for (const { way, fail: failWith } of ways) {
 
     test('by the function that gives the keys: 503, and the next delivery is handled', async () => {
       let signingKey = async (): Promise<string> => KEY;
-      const endpoint = await openEndpoint({ signingKey: () => signingKey() }, (receiver) => {
-        receiver.on('*', () => {});
-      });
+      const endpoint = await openEndpoint({ signingKey: () => signingKey() });
       for (const { name, value, event } of casesOf()) {
         signingKey = () => failWith(value);
         expect([name, await endpoint.receive(event)]).toEqual([name, refused(503, 'keys_unavailable')]);
@@ -252,9 +247,7 @@ describe('whatever is returned', () => {
     const values = new Map(cases.map(({ event, value }) => [event.id, value]));
     const get = async (id: string): Promise<unknown> => values.get(id);
     const deadLetters: DeadLetters = Object.assign(createMapDeadLetters(), { get });
-    const endpoint = await openEndpoint({ deadLetters }, (receiver) => {
-      receiver.on('*', () => {});
-    });
+    const endpoint = await openEndpoint({ deadLetters });
     expect(await sendAll(endpoint, cases)).toEqual(processed(cases));
     for (const report of endpoint.reports.all) {
       expectReadable(report);
@@ -275,9 +268,7 @@ describe('whatever is returned', () => {
     for (const answerWith of answers) {
       const validate = (data: { id: string }) => answerWith(values.get(data.id));
       const transfer = { '~standard': { version: 1, vendor: 'test', validate } };
-      const endpoint = await openEndpoint({ schemas: { transfer } }, (receiver) => {
-        receiver.on('*', () => {});
-      });
+      const endpoint = await openEndpoint({ schemas: { transfer } });
       for (const { status } of (await sendAll(endpoint, cases)).map(([, answer]) => answer)) {
         expect([200, 500]).toContain(status);
       }

@@ -1,5 +1,6 @@
 import { RefusedError } from 'posthorn/sandbox';
 import { describe, expect, test } from 'vitest';
+import { FIRST_CHECK, NEW_QUOTE } from '../shapes/sandbox-bodies.ts';
 import { openService } from './service.ts';
 
 describe('client.fxQuotes', () => {
@@ -7,19 +8,12 @@ describe('client.fxQuotes', () => {
     const { client } = await openService();
     const quote = await client.fxQuotes.create({ destination: { currency: 'JPY', amount: '151237' } });
     expect(quote).toEqual({
-      resourceName: 'fxQuote',
+      ...NEW_QUOTE,
       url: `v1/customer/id/1001/transaction/fxQuote/id/${quote.id}`,
       id: expect.any(Number),
       destination: { amount: '151237.00', currency: 'JPY' },
       source: { amount: '1000.00', currency: 'USD' },
       fxRate: '151.237000',
-      fee: '0.00',
-      fxQuoteExpiry: '03/01/2026 12:00:30',
-      status: 'GENERATED',
-      createdOn: '03/01/2026 12:00:00',
-      lastUpdatedOn: '03/01/2026 12:00:00',
-      createdBy: { userType: 'API_USER', userName: 'sandbox-admin' },
-      lastUpdatedBy: { userType: 'API_USER', userName: 'sandbox-admin' },
       expiresAt: new Date('2026-03-01T12:00:30Z'),
       isExpired: expect.any(Function),
     });
@@ -101,21 +95,7 @@ describe('client.eChecks', () => {
   test('a check holds texts only', async () => {
     const { client } = await openService();
     const { checkInfo } = await client.eChecks.findByMerchantTransactionId('MTX-1001');
-    expect(checkInfo).toEqual([
-      {
-        BatchID: '70001',
-        BundleID: '70001-1',
-        CheckTransID: '9000001',
-        MerchantTransID: 'MTX-1001',
-        CheckNumber: '1001',
-        Amount: '125.00',
-        FirstName: 'Ada',
-        LastName: 'Lovelace',
-        SentStatus: 'SENT',
-        ProcessingStatus: 'PROCESSED',
-        TrackingNumber: 'TRK0000001',
-      },
-    ]);
+    expect(checkInfo).toEqual([FIRST_CHECK]);
   });
 
   test('a lookup that fails is a ServiceError with its errorCode', async () => {

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { ADMINISTRATOR, createWebhook, openSandbox } from './opened-sandbox.ts';
-import { record } from './recording-endpoint.ts';
+import { openRecorded, record } from './recording-endpoint.ts';
 
 /** What openssl makes of the bytes. */
 function opensslHmac(bytes: Buffer, key: string): string {
@@ -90,9 +90,7 @@ const credentials = {
 } as const;
 
 test.each(Object.entries(credentials))('%s credentials', async (_, [authentication, expected]) => {
-  const opened = await openSandbox();
-  const endpoint = await record();
-  await createWebhook(opened, `{"url":"${endpoint.url}","authentication":${authentication}}`);
+  const { opened, endpoint } = await openRecorded(`,"authentication":${authentication}`);
   opened.sandbox.send({ type: 'transfer.created' });
   const { headers } = await endpoint.received.first(() => true);
   expect(headers.authorization).toBe(expected);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { FIRST_CHECK } from '../shapes/sandbox-bodies.ts';
 import { BANKING, openSandbox, type Reply } from './opened-sandbox.ts';
 
 const PATH = '/banking/echecks/apiServices/uploadChecks.php?GetChecksByMerchantTransID';
@@ -22,21 +23,7 @@ describe('the eCheck lookup', () => {
       bankName: 'First Sandbox Bank',
       bankAlias: 'Operating account',
       accountLast4: '6789',
-      checkInfo: [
-        {
-          BatchID: '70001',
-          BundleID: '70001-1',
-          CheckTransID: '9000001',
-          MerchantTransID: 'MTX-1001',
-          CheckNumber: '1001',
-          Amount: '125.00',
-          FirstName: 'Ada',
-          LastName: 'Lovelace',
-          SentStatus: 'SENT',
-          ProcessingStatus: 'PROCESSED',
-          TrackingNumber: 'TRK0000001',
-        },
-      ],
+      checkInfo: [FIRST_CHECK],
     });
   });
 

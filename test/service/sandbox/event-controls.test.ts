@@ -2,7 +2,7 @@ import { createSandbox } from 'posthorn/sandbox';
 import { describe, expect, test } from 'vitest';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { CONTROL, createWebhook, openSandbox, START_AT, serveUntilTheEnd } from './opened-sandbox.ts';
-import { record, statuses } from './recording-endpoint.ts';
+import { openRecorded, record, statuses } from './recording-endpoint.ts';
 
 describe('POST /sandbox/events/{id}/resend', () => {
   test('delivers the same body once more, and does not retry it', async () => {
@@ -34,9 +34,7 @@ describe('POST /sandbox/events/{id}/resend', () => {
   });
 
   test('delivers what was changed on its way as it was sent', async () => {
-    const opened = await openSandbox();
-    const endpoint = await record();
-    await createWebhook(opened, `{"url":"${endpoint.url}"}`);
+    const { opened, endpoint } = await openRecorded();
     const event = opened.sandbox.send({ type: 'transfer.succeeded', id: 'evt_1', changed: true });
     await opened.sandbox.settled();
     await opened.call('POST', '/sandbox/events/evt_1/resend', CONTROL);

@@ -1,14 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { CONTROL, createWebhook, type OpenedSandbox, openSandbox } from './opened-sandbox.ts';
-import { record, statuses } from './recording-endpoint.ts';
+import { openRecorded, record, statuses } from './recording-endpoint.ts';
 
 const CREATED_AT = '2026-03-01T12:00:00.500Z';
 
 describe('POST /sandbox/events', () => {
   test('answers with the event, which then arrives', async () => {
-    const opened = await openSandbox();
-    const endpoint = await record();
-    await createWebhook(opened, `{"url":"${endpoint.url}"}`);
+    const { opened, endpoint } = await openRecorded();
     const body =
       '{"type":"merchant.verification.failed","data":{"id":"MU7","state":"REJECTED"},"id":"evt_7"}';
     const reply = await opened.call('POST', '/sandbox/events', CONTROL, body);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ADMINISTRATOR, createWebhook, type OpenedSandbox, openSandbox } from './opened-sandbox.ts';
-import { type RecordingEndpoint, record } from './recording-endpoint.ts';
+import { ADMINISTRATOR, type OpenedSandbox } from './opened-sandbox.ts';
+import { openRecorded, type RecordingEndpoint } from './recording-endpoint.ts';
 
 /** Interface, "Events", typed by hand. */
 const TYPES = [
@@ -75,16 +75,12 @@ describe('a webhook gets', () => {
       ['dispute.lost', 'dispute.won'],
     ],
   ])('%s', async (_, filter, expected) => {
-    const opened = await openSandbox();
-    const endpoint = await record();
-    await createWebhook(opened, `{"url":"${endpoint.url}"${filter}}`);
+    const { opened, endpoint } = await openRecorded(filter);
     expect(await arriving(opened, endpoint)).toEqual(expected);
   });
 
   test('nothing while it is disabled, and nothing of that time afterwards', async () => {
-    const opened = await openSandbox();
-    const endpoint = await record();
-    const { id } = await createWebhook(opened, `{"url":"${endpoint.url}"}`);
+    const { opened, endpoint, id } = await openRecorded();
     const path = `/payments/na/webhooks/${id}`;
     await opened.call('PUT', path, ADMINISTRATOR, '{"enabled":false}');
     expect(await arriving(opened, endpoint)).toEqual([]);
@@ -95,9 +91,7 @@ describe('a webhook gets', () => {
   });
 
   test('nothing of a time when it was disabled, however late the first delivery is', async () => {
-    const opened = await openSandbox();
-    const endpoint = await record();
-    const { id } = await createWebhook(opened, `{"url":"${endpoint.url}"}`);
+    const { opened, endpoint, id } = await openRecorded();
     const path = `/payments/na/webhooks/${id}`;
     await opened.call('PUT', path, ADMINISTRATOR, '{"enabled":false}');
     opened.sandbox.send({ type: 'transfer.created', delayMs: 1_000 });
@@ -107,9 +101,7 @@ describe('a webhook gets', () => {
   });
 
   test('what its new filter says, at once', async () => {
-    const opened = await openSandbox();
-    const endpoint = await record();
-    const { id } = await createWebhook(opened, `{"url":"${endpoint.url}"}`);
+    const { opened, endpoint, id } = await openRecorded();
     await opened.call(
       'PUT',
       `/payments/na/webhooks/${id}`,

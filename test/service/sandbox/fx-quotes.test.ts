@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { NEW_QUOTE } from '../shapes/sandbox-bodies.ts';
 import { BANKING, CONTROL, type OpenedSandbox, openSandbox, type Reply } from './opened-sandbox.ts';
 
 const PATH = '/banking/us2/v1/transaction/fxQuote';
@@ -18,20 +19,13 @@ describe('POST fxQuote', () => {
     const id = idOf(reply);
     expect(Number.isInteger(id)).toBe(true);
     expect(reply.body).toEqual({
-      resourceName: 'fxQuote',
+      ...NEW_QUOTE,
       url: expect.stringMatching(new RegExp(`^v1/customer/id/\\d+/transaction/fxQuote/id/${id}$`)),
       id,
       destination: { amount: '100.00', currency: 'EUR' },
       // 100 / 0.92145 = 108.5246…
       source: { amount: '108.52', currency: 'USD' },
       fxRate: '0.921450',
-      fee: '0.00',
-      fxQuoteExpiry: '03/01/2026 12:00:30',
-      status: 'GENERATED',
-      createdOn: '03/01/2026 12:00:00',
-      lastUpdatedOn: '03/01/2026 12:00:00',
-      createdBy: { userType: 'API_USER', userName: 'sandbox-admin' },
-      lastUpdatedBy: { userType: 'API_USER', userName: 'sandbox-admin' },
     });
   });
 

@@ -4,6 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { listenUntilTheEnd } from '../../support/listen.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { readAll } from '../../support/read-all.ts';
+import { throwing } from '../../support/throwing.ts';
 import { createWebhook, openSandbox, retrieveWebhook } from './opened-sandbox.ts';
 
 type Limits = Pick<ReceiverOptions, 'deadlineMs' | 'maxRunMs'>;
@@ -50,9 +51,7 @@ const HOUR_MS = 3_600_000;
 
 describe('a receiver with dead letters is never given up by the service', () => {
   test('when its handler always throws', async () => {
-    const { send, advance, attempts, parked, enabled } = await receive(() => {
-      throw new Error('no');
-    });
+    const { send, advance, attempts, parked, enabled } = await receive(throwing('no'));
     send('poison');
     await advance(HOUR_MS);
     expect(attempts('poison')).toEqual([500, 500, 500, 200]);
@@ -80,9 +79,7 @@ describe('a receiver with dead letters is never given up by the service', () => 
   });
 
   test('when its handler says that no retry can help', async () => {
-    const { send, advance, attempts, parked, enabled } = await receive(() => {
-      throw new PermanentError('never');
-    });
+    const { send, advance, attempts, parked, enabled } = await receive(throwing(new PermanentError('never')));
     send('permanent');
     await advance(HOUR_MS);
     expect(attempts('permanent')).toEqual([200]);

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { createSandbox } from 'posthorn/sandbox';
 import { describe, expect, test } from 'vitest';
+import { throwing } from '../../support/throwing.ts';
 import { CONTROL, createWebhook, openSandbox, START_AT, serveUntilTheEnd } from './opened-sandbox.ts';
 import { record, statuses } from './recording-endpoint.ts';
 
@@ -85,9 +86,7 @@ describe('sandbox.observe', () => {
     const { url } = await record(statuses(500));
     await createWebhook(opened, `{"url":"${url}"}`);
     const seen: unknown[] = [];
-    opened.sandbox.observe(() => {
-      throw new Error('the observer is broken');
-    });
+    opened.sandbox.observe(throwing('the observer is broken'));
     opened.sandbox.observe((attempt) => seen.push(attempt));
     const warning = new Promise((resolve) => process.once('warning', resolve));
     opened.sandbox.send({ type: 'transfer.created' });

@@ -5,10 +5,11 @@ import { toNode } from 'posthorn/node';
 import { describe, expect, test } from 'vitest';
 import { listenUntilTheEnd } from '../../support/listen.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import { throwing } from '../../support/throwing.ts';
 import { READING } from './copied-command.ts';
 import { coloursOf, openAnswering, openPage, receive, shownEvents } from './opened-page.ts';
 import { createWebhook, openSandbox } from './opened-sandbox.ts';
-import { record } from './recording-endpoint.ts';
+import { openRecorded } from './recording-endpoint.ts';
 
 const focusedText = (page: Page): Promise<string> => page.evaluate('document.activeElement.textContent');
 
@@ -44,9 +45,7 @@ describe('an outcome', () => {
       now: opened.sandbox.clock.now,
     });
     receiver.observe(() => {});
-    receiver.on('dispute.lost', () => {
-      throw new PermanentError('no such merchant');
-    });
+    receiver.on('dispute.lost', throwing(new PermanentError('no such merchant')));
     listeners.push(toNode(receiver));
     const { page } = await openPage(opened.url);
     opened.sandbox.send({ type: 'dispute.lost' });
@@ -102,9 +101,7 @@ describe('events whose ids are shown in part', () => {
     { name: 'long', ids: ['é'.repeat(1_000), 'b', 'c'].map((end) => 'é'.repeat(1_000) + end) },
     { name: 'not Unicode', ids: ['\ud800', '\ud801', `${'x'.repeat(999)}💶`] },
   ])('are each resent and copied: $name', async ({ ids }) => {
-    const opened = await openSandbox();
-    const endpoint = await record();
-    await createWebhook(opened, `{"url":"${endpoint.url}"}`);
+    const { opened } = await openRecorded();
     const { page, faults } = await openPage(opened.url, READING);
     // So long that the page asks for the attempt again.
     for (const id of ids)

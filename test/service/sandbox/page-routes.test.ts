@@ -3,7 +3,7 @@ import { createSandbox } from 'posthorn/sandbox';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { listenUntilTheEnd } from '../../support/listen.ts';
 import { CONTROL, createWebhook, openSandbox, START_AT } from './opened-sandbox.ts';
-import { record, statuses } from './recording-endpoint.ts';
+import { openRecorded, record, statuses } from './recording-endpoint.ts';
 
 describe('the page at the root', () => {
   test('is HTML that may load and run only what the sandbox serves', async () => {
@@ -85,9 +85,7 @@ describe('GET /sandbox/stream', () => {
   });
 
   test('cuts long bodies', async () => {
-    const opened = await openSandbox();
-    const endpoint = await record();
-    await createWebhook(opened, `{"url":"${endpoint.url}"}`);
+    const { opened } = await openRecorded();
     opened.sandbox.send({ type: 'transfer.succeeded', data: { long: 'x'.repeat(1_000_000) } });
     await opened.sandbox.settled();
     const { next } = await openStream(opened.url);

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { listenUntilTheEnd } from '../../support/listen.ts';
 import { Seen } from '../../support/seen.ts';
+import { createWebhook, openSandbox } from './opened-sandbox.ts';
 
 /** A request as it came. */
 export interface Received {
@@ -45,4 +46,12 @@ export function statuses(...list: readonly number[]): (response: ServerResponse)
     response.writeHead(list[count] ?? 200).end();
     count += 1;
   };
+}
+
+/** A sandbox with a webhook of a recording endpoint; `more` are further members of the webhook. */
+export async function openRecorded(more = '') {
+  const opened = await openSandbox();
+  const endpoint = await record();
+  const webhook = await createWebhook(opened, `{"url":"${endpoint.url}"${more}}`);
+  return { opened, endpoint, ...webhook };
 }

@@ -13,14 +13,11 @@ import {
   openSandbox,
   PROFILE,
 } from './opened-sandbox.ts';
-import { record } from './recording-endpoint.ts';
+import { openRecorded } from './recording-endpoint.ts';
 
 describe('a request to the sandbox:', () => {
   test('every path answers', async () => {
-    const opened = await openSandbox();
-    const { call } = opened;
-    const endpoint = await record();
-    const { id } = await createWebhook(opened, `{"url":"${endpoint.url}"}`);
+    const { opened: { call }, id } = await openRecorded();
     const webhook = `/payments/na/webhooks/${id}`;
     expect(await call('GET', '/payments/na/webhooks?limit=1', ADMINISTRATOR)).toMatchObject({
       status: 200,

@@ -3,26 +3,17 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createReceiver, type DeadLetter } from 'posthorn';
+import { createReceiver } from 'posthorn';
 import { createFileDeadLetters } from 'posthorn/file';
 import { expect, test } from 'vitest';
 import { KEY } from '../../support/served.ts';
 import { skipOnWindows } from '../../support/skip-if.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { createLetter } from '../kit/conformance.ts';
+import { listUntilError } from './list-until-error.ts';
 
 function pathOf(directory: string, id: string): string {
   return join(directory, `${createHash('sha256').update(id).digest('hex')}.json`);
-}
-
-async function listUntilError(letters: AsyncIterable<DeadLetter>) {
-  const seen: string[] = [];
-  try {
-    for await (const { id } of letters) seen.push(id);
-    return { seen, error: undefined };
-  } catch (error) {
-    return { seen, error };
-  }
 }
 
 const FIFO = 'a FIFO';

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { chmod, copyFile, readdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ConfigurationError, type DeadLetter, DeadLetterError } from 'posthorn';
+import { ConfigurationError, DeadLetterError } from 'posthorn';
 import { createFileDeadLetters } from 'posthorn/file';
 import { describe, expect, test, vi } from 'vitest';
 import { packageRoot, startProgram } from '../../support/child-program.ts';
@@ -11,6 +11,7 @@ import { readAll } from '../../support/read-all.ts';
 import { skipOnWindows, skipWithoutModes } from '../../support/skip-if.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { createLetter, deadLettersConformance } from '../kit/conformance.ts';
+import { listUntilError } from './list-until-error.ts';
 
 function fileNameOf(id: string): string {
   return `${createHash('sha256').update(id).digest('hex')}.json`;
@@ -223,14 +224,4 @@ describe('a damaged file', () => {
     expect((await readAll(deadLetters.list())).map((letter) => letter.id)).toEqual(good);
     expect(await readFile(`${path}.kept`, 'utf8')).toHaveLength(40);
   });
-
-  async function listUntilError(letters: AsyncIterable<DeadLetter>) {
-    const seen: string[] = [];
-    try {
-      for await (const { id } of letters) seen.push(id);
-      return { seen, error: undefined };
-    } catch (error) {
-      return { seen, error };
-    }
-  }
 });

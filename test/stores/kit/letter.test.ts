@@ -2,16 +2,14 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { signedHeaders } from 'posthorn/testing';
 import { expect, test } from 'vitest';
-import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { eventAt, openEndpoint } from '../../support/open-endpoint.ts';
 import { KEY } from '../../support/served.ts';
-import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
+import { MINUTE_MS, stepClocked } from '../../support/step-clock.ts';
 
 const authentication = { type: 'BASIC', basic: { username: 'service', password: 'secret word' } } as const;
 
 test('a letter holds the body byte for byte, and the headers without credentials', async () => {
-  const clock = new StepClock();
-  const deadLetters = createMapDeadLetters();
+  const { clock, deadLetters } = stepClocked();
   const { url, reports } = await openEndpoint({ now: clock.now, deadLetters, authentication }, (receiver) =>
     receiver
       .on('transfer.*', () => 'done', { name: 'book' })

@@ -1,10 +1,10 @@
-import { createMemoryStore, createReceiver, type Receiver } from 'posthorn';
+import { createReceiver, type Receiver } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { deliveryOf } from '../../support/delivery-of.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { KEY } from '../../support/served.ts';
-import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
+import { MINUTE_MS, stepClocked } from '../../support/step-clock.ts';
 
 /** The outcome of a delivery, or the code of its refusal. */
 async function send(receiver: Receiver, event: object): Promise<unknown> {
@@ -27,9 +27,7 @@ describe('a clock that is set back between two attempts takes no last attempt fr
   );
 
   test.each(setBacks)('$name, set back by $minutes minutes before retry $before', async (row) => {
-    const clock = new StepClock();
-    const store = createMemoryStore({ now: clock.now });
-    const deadLetters = createMapDeadLetters();
+    const { clock, store, deadLetters } = stepClocked();
     const receiver = createReceiver({ signingKey: KEY, store, deadLetters, now: clock.now });
     receiver.on('*', failing).observe(() => {});
     const event = { ...createEvent('transfer.created'), created_at: new Date(clock.now()).toISOString() };

@@ -2,6 +2,7 @@ import { createMemoryStore, type Store } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { accepted, openEndpoint, refused } from '../../support/open-endpoint.ts';
+import { throwing } from '../../support/throwing.ts';
 
 /** What a receiver knows of a store must not go past what its user puts in its place. */
 describe('a memory store', () => {
@@ -64,23 +65,10 @@ describe('an operation of a store', () => {
   test.each<[string, () => unknown, number]>([
     ['gives its result at once', () => claimed, 200],
     ['gives it by a promise of another kind', () => thenable((resolve) => resolve(claimed)), 200],
-    [
-      'throws at once',
-      () => {
-        throw new Error('away');
-      },
-      503,
-    ],
+    ['throws at once', throwing('away'), 503],
     ['gives a revoked proxy', () => proxy, 503],
     ['gives a promise of another kind that never settles', () => thenable(() => {}), 503],
-    [
-      'gives a promise of another kind that throws',
-      () =>
-        thenable(() => {
-          throw new Error('away');
-        }),
-      503,
-    ],
+    ['gives a promise of another kind that throws', () => thenable(throwing('away')), 503],
   ])('that %s', async (_, claim, status) => {
     const store: Store = { ...createMemoryStore(), commandTimeoutMs: 50 };
     Reflect.set(store, 'claim', claim);

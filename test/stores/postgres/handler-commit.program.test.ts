@@ -1,7 +1,7 @@
 import { createPostgresInbox } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { Gate } from '../../support/gate.ts';
+import { shutGate } from '../../support/gate.ts';
 import { ampleDeadlines } from '../../support/limits.ts';
 import { openEndpoint } from '../../support/open-endpoint.ts';
 import { until } from '../../support/until.ts';
@@ -43,8 +43,7 @@ describe('a handler of an inbox', () => {
 
   test('whose transaction was rolled back costs no other run its record', async () => {
     const event = createEvent('transfer.succeeded');
-    const gate = new Gate();
-    gate.shut();
+    const gate = shutGate();
     const first = await open(async ({ query }) => {
       await query('select 1; rollback').catch(() => {});
       await gate.pass();
@@ -190,8 +189,7 @@ describe('a handler of an inbox', () => {
   });
 
   test('keeps other runs waiting while its record is withheld', async () => {
-    const gate = new Gate();
-    gate.shut();
+    const gate = shutGate();
     const first = await open(async ({ query }) => {
       await query('do $$ begin perform 1; end $$');
       await gate.pass();

@@ -1,32 +1,19 @@
-import type { Pool } from 'pg';
 import { type BeginTransaction, createPostgresInbox } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { errorOf } from '../../support/error-of.ts';
 import { flowingTime } from '../../support/fake-time.ts';
 import { ampleDeadlines } from '../../support/limits.ts';
-import { type EndpointOptions, openEndpoint } from '../../support/open-endpoint.ts';
+import { type EndpointOptions, on, openEndpoint } from '../../support/open-endpoint.ts';
 import { Seen } from '../../support/seen.ts';
 import { useDatabase } from './fixture.ts';
 import { testClient } from './inbox-clients.ts';
-import { createLedger, recordsOf } from './ledger.ts';
+import { recordsOf, useLedger } from './ledger.ts';
 import { clientOf } from './pool-client.ts';
 
 describe('an inbox in transactions of another client', () => {
-  const fixture = useDatabase();
-  let pool: Pool;
-  beforeAll(async () => {
-    pool = fixture.connect();
-    await createLedger(pool);
-  });
-  testClient(
-    {
-      get pool() {
-        return pool;
-      },
-    },
-    clientOf,
-    'without deadlines',
-  );
+  const ledger = useLedger(useDatabase());
+  testClient(ledger, clientOf, 'without deadlines');
 
   async function failureOf(
     begin: BeginTransaction<unknown>,
@@ -34,14 +21,12 @@ describe('an inbox in transactions of another client', () => {
     options: EndpointOptions = ampleDeadlines,
   ) {
     const event = createEvent('transfer.succeeded');
-    const { send, reports } = await openEndpoint(options, (receiver) => {
-      receiver.on(
-        'transfer.*',
-        createPostgresInbox(pool, { scope: 'begin-test', begin }).once('book', handle),
-      );
-    });
+    const { send, reports } = await openEndpoint(
+      options,
+      on('transfer.*', createPostgresInbox(ledger.pool, { scope: 'begin-test', begin }).once('book', handle)),
+    );
     expect((await send(event)).status).toBeGreaterThanOrEqual(500);
-    expect(await recordsOf(pool, event)).toEqual([]);
+    expect(await recordsOf(ledger.pool, event)).toEqual([]);
     const { error } = await reports.first(
       (report) => report.error?.code.startsWith('handler_failed') === true,
     );
@@ -49,10 +34,9 @@ describe('an inbox in transactions of another client', () => {
   }
 
   test('refuses a begin that begins nothing, before it has written anything', async () => {
-    expect(await failureOf((work) => work({}, (text, values) => pool.query(text, values)))).toMatchObject({
-      code: 'configuration_invalid',
-      message: expect.stringContaining('in one transaction'),
-    });
+    expect(
+      await failureOf((work) => work({}, (text, values) => ledger.pool.query(text, values))),
+    ).toMatchObject(errorOf('configuration_invalid', 'in one transaction'));
   });
 
   test('refuses a begin that does not run its work', async () => {
@@ -63,7 +47,7 @@ describe('an inbox in transactions of another client', () => {
   });
 
   test('takes back the record where begin commits work that has failed', async () => {
-    const { begin } = clientOf(pool);
+    const { begin } = clientOf(ledger.pool);
     const commits: BeginTransaction<unknown> = (work) =>
       begin((tx, query) => work(tx, query).catch((error) => Object(error)));
     expect(await failureOf(commits, () => Promise.reject(new Error('no')))).toMatchObject({
@@ -87,14 +71,17 @@ describe('an inbox in transactions of another client', () => {
   });
 
   test('gives up after an abort if begin never ends', async () => {
-    const { begin } = clientOf(pool);
+    const { begin } = clientOf(ledger.pool);
     const hung = new Seen<true>();
     const hangs: BeginTransaction<unknown> = async (work) => {
       await begin(work);
       hung.add(true);
       return new Promise(() => {});
     };
-    const once = createPostgresInbox(pool, { scope: 'begin-test', begin: hangs }).once('book', () => {});
+    const once = createPostgresInbox(ledger.pool, { scope: 'begin-test', begin: hangs }).once(
+      'book',
+      () => {},
+    );
     let running: Promise<unknown> | undefined;
     const { send, receiver } = await openEndpoint(ampleDeadlines, (to) => {
       to.on('transfer.*', (event, context) => {
@@ -111,9 +98,8 @@ describe('an inbox in transactions of another client', () => {
   });
 
   test('passes on what begin throws', async () => {
-    expect(await failureOf(() => Promise.reject(new Error('no database')))).toMatchObject({
-      code: 'inbox_unavailable',
-      message: expect.stringContaining('no database'),
-    });
+    expect(await failureOf(() => Promise.reject(new Error('no database')))).toMatchObject(
+      errorOf('inbox_unavailable', 'no database'),
+    );
   });
 });

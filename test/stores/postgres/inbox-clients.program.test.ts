@@ -1,25 +1,12 @@
-import type { Pool } from 'pg';
-import { beforeAll, describe } from 'vitest';
+import { describe } from 'vitest';
 import { clientOf as ofDrizzle } from './drizzle-client.ts';
-import { type DatabaseFixture, useDatabase } from './fixture.ts';
+import { useDatabase } from './fixture.ts';
 import { testClient } from './inbox-clients.ts';
 import { clientOf as ofKysely } from './kysely-client.ts';
-import { createLedger } from './ledger.ts';
-
-/** The pool of a database, which has a ledger. */
-function usePool(fixture: DatabaseFixture): { readonly pool: Pool } {
-  let pool: Pool | undefined;
-  beforeAll(() => createLedger(fixture.connect()));
-  return {
-    get pool() {
-      pool ??= fixture.connect();
-      return pool;
-    },
-  };
-}
+import { useLedger } from './ledger.ts';
 
 describe('an inbox in transactions', () => {
-  const own = usePool(useDatabase());
+  const own = useLedger(useDatabase());
 
   describe('of Drizzle', () => testClient(own, ofDrizzle, 'the least'));
   describe('of Kysely', () => testClient(own, ofKysely, 'the least'));

@@ -4,11 +4,12 @@ import { type BeginTransaction, createPostgresInbox } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { expect, test } from 'vitest';
 import { fakeTime, passUntil } from '../../support/fake-time.ts';
-import { Gate } from '../../support/gate.ts';
+import { type Gate, shutGate } from '../../support/gate.ts';
 import { ampleDeadlines } from '../../support/limits.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { type EndpointOptions, openEndpoint } from '../../support/open-endpoint.ts';
 import { Seen } from '../../support/seen.ts';
+import { throwing } from '../../support/throwing.ts';
 import { until } from '../../support/until.ts';
 import { isInboxError } from './inbox-failure.ts';
 import { bookings, recordsOf } from './ledger.ts';
@@ -97,9 +98,7 @@ export function testClient<Tx>(
   });
 
   test('leaves no row of a handler that fails', async () => {
-    const { send, reports } = await open(() => {
-      throw new Error('no');
-    });
+    const { send, reports } = await open(throwing('no'));
     const event = createEvent('transfer.succeeded');
     expect((await send(event)).status).toBe(500);
     expect(reports.all[0]?.error?.cause).toMatchObject({ message: 'no' });
@@ -118,8 +117,7 @@ export function testClient<Tx>(
   });
 
   test('lets a handler that has begun outlive the deadline of its delivery', async () => {
-    const gate = new Gate();
-    gate.shut();
+    const gate = shutGate();
     let runs = 0;
     const { receive, reports } = await open(
       async () => {
@@ -219,8 +217,7 @@ export function testClient<Tx>(
   if (part === 'without deadlines') return;
 
   test('waits for a run elsewhere, and fails at its deadline', async () => {
-    const gate = new Gate();
-    gate.shut();
+    const gate = shutGate();
     const first = await open(() => gate.pass());
     const event = createEvent('transfer.succeeded');
     const running = first.send(event);

@@ -1,35 +1,30 @@
 import type { Pool } from 'pg';
 import { createPostgresInbox } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
-import { beforeAll, describe, expect, test } from 'vitest';
-import { Gate } from '../../support/gate.ts';
+import { describe, expect, test } from 'vitest';
+import { shutGate } from '../../support/gate.ts';
 import type { EndpointOptions } from '../../support/open-endpoint.ts';
 import { until } from '../../support/until.ts';
 import { usePostgres } from './fixture.ts';
 import { isInboxError } from './inbox-failure.ts';
-import { bookings, createLedger, type Handle, openBook } from './ledger.ts';
+import { bookings, type Handle, openBook, useLedger } from './ledger.ts';
 
 const scope = 'inbox-test';
 
 describe('an inbox whose PostgreSQL is away, or another run has the event,', () => {
   const fixture = usePostgres();
-  let pool: Pool;
-  beforeAll(async () => {
-    pool = fixture.connect();
-    await createLedger(pool);
-  });
+  const ledger = useLedger(fixture);
 
   const open = (of: Pool, handle: Handle = () => {}, options: EndpointOptions = {}) =>
     openBook(createPostgresInbox(of, { scope }), handle, options);
 
   test('fails at its deadline while another run has the event', async () => {
-    const gate = new Gate();
-    gate.shut();
-    const first = await open(pool, () => gate.pass());
+    const gate = shutGate();
+    const first = await open(ledger.pool, () => gate.pass());
     const event = createEvent('transfer.succeeded');
     const running = first.send(event);
     await gate.held.nth(1);
-    const second = await open(pool, () => expect.unreachable(), { deadlineMs: 5_000 });
+    const second = await open(ledger.pool, () => expect.unreachable(), { deadlineMs: 5_000 });
     expect((await second.send(event)).status).toBeGreaterThanOrEqual(500);
     await second.reports.first(({ error }) => isInboxError(error?.cause, 'inbox_busy'));
     gate.open();
@@ -61,7 +56,7 @@ describe('an inbox whose PostgreSQL is away, or another run has the event,', () 
       fixture.postgres.thaw();
     }
     expect((await send(event)).status).toBe(200);
-    expect(await bookings(pool, event)).toBe(1);
+    expect(await bookings(ledger.pool, event)).toBe(1);
   });
 
   test.each(['fast', 'immediate', 'kill'] as const)(
@@ -79,7 +74,7 @@ describe('an inbox whose PostgreSQL is away, or another run has the event,', () 
       expect(reports.all[1]?.error?.cause).toMatchObject({ code: 'inbox_unavailable' });
       await fixture.postgres.restart();
       expect((await send(event)).status).toBe(200);
-      expect([stops, await bookings(pool, event)]).toEqual([2, 1]);
+      expect([stops, await bookings(ledger.pool, event)]).toEqual([2, 1]);
     },
   );
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Gate } from '../../support/gate.ts';
+import { shutGate } from '../../support/gate.ts';
 import { useDatabase } from './fixture.ts';
 import { eventOf, eventsOf, open, openProcess } from './inbox-hot-key.ts';
 
@@ -12,8 +12,7 @@ describe('events of one latest key', () => {
   ])(
     'have one connection for all that wait, and run in the order of their arrival: $transactions',
     async ({ isBegun }) => {
-      const gate = new Gate();
-      gate.shut();
+      const gate = shutGate();
       const { pool, taken } = openProcess(fixture);
       const hot = eventsOf('hot', 12);
       const isHot = new Set(hot.map(({ id }) => id));
@@ -32,8 +31,7 @@ describe('events of one latest key', () => {
   );
 
   test('that wait give up when their signal aborts, and the next ones go on', async () => {
-    const gate = new Gate();
-    gate.shut();
+    const gate = shutGate();
     const { pool } = openProcess(fixture);
     const one = await open(pool, () => gate.pass());
     const closing = await open(pool, () => expect.unreachable());
@@ -66,8 +64,7 @@ describe('events of one latest key', () => {
   });
 
   test('go on after one whose handler fails', async () => {
-    const gate = new Gate();
-    gate.shut();
+    const gate = shutGate();
     const { pool } = openProcess(fixture);
     const [first, second] = [eventOf('failed'), eventOf('failed')];
     const { send, come, run } = await open(pool, async (id) => {
@@ -84,8 +81,7 @@ describe('events of one latest key', () => {
   });
 
   test('wait for another process on one connection', async () => {
-    const gate = new Gate();
-    gate.shut();
+    const gate = shutGate();
     const one = await open(openProcess(fixture).pool, () => gate.pass());
     const running = one.send(eventOf('elsewhere'));
     await gate.held.nth(1);
@@ -104,8 +100,7 @@ describe('events of one latest key', () => {
   });
 
   test('of another scope do not wait', async () => {
-    const gate = new Gate();
-    gate.shut();
+    const gate = shutGate();
     const { pool } = openProcess(fixture);
     const one = await open(pool, () => gate.pass());
     const running = one.send(eventOf('scopes'));

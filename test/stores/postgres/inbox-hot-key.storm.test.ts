@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Gate } from '../../support/gate.ts';
+import { shutGate } from '../../support/gate.ts';
 import { useDatabase } from './fixture.ts';
 import { isInboxError } from './inbox-failure.ts';
 import { eventOf, eventsOf, open, openProcess } from './inbox-hot-key.ts';
@@ -8,8 +8,7 @@ describe('events of one latest key', () => {
   const fixture = useDatabase();
 
   test('that wait give up at their deadline, and the next ones go on', async () => {
-    const gate = new Gate();
-    gate.shut();
+    const gate = shutGate();
     const { pool } = openProcess(fixture);
     const one = await open(pool, () => gate.pass());
     const hasty = await open(pool, () => expect.unreachable(), { deadlineMs: 3_000 });
@@ -29,8 +28,7 @@ describe('events of one latest key', () => {
   });
 
   test('go on while one stands still whose transaction PostgreSQL has ended', async () => {
-    const gate = new Gate();
-    gate.shut();
+    const gate = shutGate();
     const { pool } = openProcess(fixture);
     const still = await open(pool, () => gate.pass(), { deadlineMs: 8_000 });
     const running = still.send(eventOf('still'));

@@ -2,10 +2,11 @@ import type { Pool } from 'pg';
 import { createPostgresInbox } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { Gate } from '../../support/gate.ts';
+import { shutGate } from '../../support/gate.ts';
 import { ampleDeadlines } from '../../support/limits.ts';
 import { openEndpoint } from '../../support/open-endpoint.ts';
 import { Seen } from '../../support/seen.ts';
+import { throwing } from '../../support/throwing.ts';
 import { useDatabase } from './fixture.ts';
 import { recordsOf } from './ledger.ts';
 
@@ -82,9 +83,7 @@ describe('latest', () => {
   });
 
   test('lets an older event run where the newer one has failed', async () => {
-    const failing = await open(() => {
-      throw new Error('no');
-    });
+    const failing = await open(throwing('no'));
     expect((await failing.send(eventOf('TR4', 'new', '2026-05-04T03:02:02Z'))).status).toBe(500);
     const { send } = await open();
     await send(eventOf('TR4', 'old', '2026-05-04T03:02:01Z'));
@@ -95,8 +94,7 @@ describe('latest', () => {
     { running: 'newer', expected: ['first'] },
     { running: 'older', expected: ['first', 'second'] },
   ])('waits for an event of the key that runs: a $running one', async ({ running, expected }) => {
-    const gate = new Gate();
-    gate.shut();
+    const gate = shutGate();
     const [first, second] = running === 'newer' ? ['02', '01'] : ['01', '02'];
     const one = await open(() => gate.pass());
     const sent = one.send(eventOf(running, 'first', `2026-05-04T03:02:${first}Z`));

@@ -4,7 +4,7 @@ import { createPostgresInbox, type PostgresInbox } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ampleDeadlines } from '../../support/limits.ts';
-import { type Endpoint, openEndpoint } from '../../support/open-endpoint.ts';
+import { type Endpoint, on, openEndpoint } from '../../support/open-endpoint.ts';
 import { KEY } from '../../support/served.ts';
 import { useDatabase } from './fixture.ts';
 
@@ -24,8 +24,9 @@ describe('the names of handlers of an inbox', () => {
 
   /** What the factory of docs/testing.md does, with an inbox that is made once. */
   function openByFactory(inbox: PostgresInbox): Promise<Endpoint> {
-    return openEndpoint(ampleDeadlines, (receiver) =>
-      receiver.on(
+    return openEndpoint(
+      ampleDeadlines,
+      on(
         'transfer.*',
         inbox.once('book', () => {}),
       ),
@@ -72,9 +73,7 @@ describe('the names of handlers of an inbox', () => {
     const inbox = createPostgresInbox(pool, { scope: 'same-function' });
     const book = (): void => {};
     for (let count = 0; count < 2; count += 1) {
-      const endpoint = await openEndpoint(ampleDeadlines, (receiver) =>
-        receiver.on('*', inbox.once('book', book)),
-      );
+      const endpoint = await openEndpoint(ampleDeadlines, on('*', inbox.once('book', book)));
       expect(await warningsOf(endpoint)).toEqual([]);
     }
   });

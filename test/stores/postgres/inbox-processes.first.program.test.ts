@@ -1,18 +1,13 @@
-import type { Pool } from 'pg';
 import { createEvent, deliver } from 'posthorn/testing';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { KEY } from '../../support/served.ts';
 import { useDatabase } from './fixture.ts';
 import { openOther, startWorker } from './inbox-processes.ts';
-import { bookings, createLedger } from './ledger.ts';
+import { bookings, useLedger } from './ledger.ts';
 
 describe('a process with an inbox', () => {
   const fixture = useDatabase();
-  let pool: Pool;
-  beforeAll(async () => {
-    pool = fixture.connect();
-    await createLedger(pool);
-  });
+  const ledger = useLedger(fixture);
 
   test.each([
     { type: 'transfer.succeeded', times: 1, with: 'with the inbox' },
@@ -25,9 +20,9 @@ describe('a process with an inbox', () => {
       await expect(deliver(worker.url, event, { key: KEY })).rejects.toThrow();
       await worker.exit;
       expect(worker.lines).toContain(`booked ${event.id}`);
-      const { send, reports } = await openOther(pool);
+      const { send, reports } = await openOther(ledger.pool);
       expect((await send(event)).status).toBe(200);
-      expect(await bookings(pool, event)).toBe(times);
+      expect(await bookings(ledger.pool, event)).toBe(times);
       expect(reports.all[0]?.handlers[0]?.skipped).toBe(times === 1 ? 'handled_before' : undefined);
     },
   );

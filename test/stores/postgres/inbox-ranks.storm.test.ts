@@ -3,7 +3,7 @@ import { createPostgresInbox } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ampleDeadlines } from '../../support/limits.ts';
-import { openEndpoint } from '../../support/open-endpoint.ts';
+import { on, openEndpoint } from '../../support/open-endpoint.ts';
 import { useDatabase } from './fixture.ts';
 
 const AT = '2026-05-04T03:02:01Z';
@@ -22,20 +22,18 @@ describe('the ranks of latest', () => {
   test('leave each of 200 transfers in its last state, in whatever order its events of a second come', async () => {
     const { send } = await openEndpoint(
       { maxEventAgeMs: Number.POSITIVE_INFINITY, ...ampleDeadlines },
-      (receiver) => {
-        receiver.on(
-          'transfer.*',
-          createPostgresInbox(pool, { scope: 'ranks-test' }).once(
-            'state',
-            ({ data }, { transaction: { query } }) =>
-              query('insert into transfers values ($1, $2) on conflict (id) do update set state = $2', [
-                data.id,
-                data.state,
-              ]),
-            { latest: ({ data: { id = '', state } }) => ({ key: id, rank: STATES.indexOf(String(state)) }) },
-          ),
-        );
-      },
+      on(
+        'transfer.*',
+        createPostgresInbox(pool, { scope: 'ranks-test' }).once(
+          'state',
+          ({ data }, { transaction: { query } }) =>
+            query('insert into transfers values ($1, $2) on conflict (id) do update set state = $2', [
+              data.id,
+              data.state,
+            ]),
+          { latest: ({ data: { id = '', state } }) => ({ key: id, rank: STATES.indexOf(String(state)) }) },
+        ),
+      ),
     );
     const ids = Array.from({ length: 200 }, (_, number) => `TR${number}`);
     const events = ids.flatMap((id) =>

@@ -2,7 +2,7 @@ import type { Store } from 'posthorn';
 import { createPostgresStore } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { expect, test } from 'vitest';
-import { Gate } from '../../support/gate.ts';
+import { type Gate, shutGate } from '../../support/gate.ts';
 import { ampleDeadlines } from '../../support/limits.ts';
 import { openEndpoint } from '../../support/open-endpoint.ts';
 import { Seen } from '../../support/seen.ts';
@@ -42,8 +42,7 @@ async function openProcess(gate: Gate) {
 test.each(['this process', 'another process'])(
   '200 deliveries that wait for a key of %s keep none of 50 others',
   async (place) => {
-    const gate = new Gate();
-    gate.shut();
+    const gate = shutGate();
     const { claims, send } = await openProcess(gate);
     const owner = place === 'this process' ? { send } : await openProcess(gate);
     const running = owner.send(eventOf('hot'));

@@ -1,12 +1,26 @@
 import type { Pool } from 'pg';
 import type { WebhookEvent } from 'posthorn';
 import type { PostgresInbox, PostgresTransaction } from 'posthorn/postgres';
+import { beforeAll } from 'vitest';
 import { ampleDeadlines } from '../../support/limits.ts';
 import { type Endpoint, type EndpointOptions, openEndpoint } from '../../support/open-endpoint.ts';
+import type { DatabaseFixture } from './fixture.ts';
 
 /** Bookings without a unique index: what runs twice is there twice. */
 export async function createLedger(pool: Pool): Promise<void> {
   await pool.query('create table if not exists ledger (event_id text not null, amount integer)');
+}
+
+/** The pool of a database that has a ledger, once the tests run. */
+export function useLedger(fixture: DatabaseFixture): { readonly pool: Pool } {
+  let pool: Pool | undefined;
+  beforeAll(() => createLedger(fixture.connect()));
+  return {
+    get pool() {
+      pool ??= fixture.connect();
+      return pool;
+    },
+  };
 }
 
 /** Books an event in a transaction of an inbox. */

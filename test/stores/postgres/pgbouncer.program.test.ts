@@ -9,10 +9,11 @@ import {
 import { createEvent } from 'posthorn/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { awaitedLater } from '../../support/awaited-later.ts';
-import { Gate } from '../../support/gate.ts';
+import { shutGate } from '../../support/gate.ts';
 import { ampleDeadlines, ampleTime } from '../../support/limits.ts';
 import { openEndpoint } from '../../support/open-endpoint.ts';
 import { Seen } from '../../support/seen.ts';
+import { throwing } from '../../support/throwing.ts';
 import { until } from '../../support/until.ts';
 import { createLetter } from '../kit/conformance.ts';
 import { useDatabase } from './fixture.ts';
@@ -80,17 +81,14 @@ describe('through PgBouncer', () => {
     });
 
     test('leaves no row of a handler that fails after its insert', async () => {
-      const { send } = await open(() => {
-        throw new Error('after the insert');
-      });
+      const { send } = await open(throwing('after the insert'));
       const event = createEvent('transfer.succeeded');
       expect((await send(event)).status).toBe(500);
       expect([await bookings(direct, event), await recordsOf(direct, event)]).toEqual([0, []]);
     });
 
     test('waits for a run of the same event elsewhere, and does nothing then', async () => {
-      const gate = new Gate();
-      gate.shut();
+      const gate = shutGate();
       const first = await open(() => gate.pass());
       const event = createEvent('transfer.succeeded');
       const running = first.send(event);

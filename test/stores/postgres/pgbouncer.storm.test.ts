@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import { createPostgresDeadLetters, createPostgresInbox, createPostgresStore } from 'posthorn/postgres';
 import { createEvent, storeConformance } from 'posthorn/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Gate } from '../../support/gate.ts';
+import { shutGate } from '../../support/gate.ts';
 import { ampleTime } from '../../support/limits.ts';
 import type { EndpointOptions } from '../../support/open-endpoint.ts';
 import { deadLettersConformance } from '../kit/conformance.ts';
@@ -51,8 +51,7 @@ describe('through PgBouncer', () => {
     });
 
   test('an inbox fails at its deadline where a run of the same event elsewhere goes on', async () => {
-    const gate = new Gate();
-    gate.shut();
+    const gate = shutGate();
     const first = await open(() => gate.pass(), {});
     const event = createEvent('transfer.succeeded');
     const running = first.send(event);

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { awaitedLater } from '../../support/awaited-later.ts';
 import { packageRoot } from '../../support/child-program.ts';
 import { ampleDeadlines } from '../../support/limits.ts';
-import { openEndpoint } from '../../support/open-endpoint.ts';
+import { on, openEndpoint } from '../../support/open-endpoint.ts';
 import { until } from '../../support/until.ts';
 import { useDatabase } from './fixture.ts';
 
@@ -38,14 +38,12 @@ describe('tables of version 1', () => {
     const ran: unknown[] = [];
     const { send } = await openEndpoint(
       { ...ampleDeadlines, maxEventAgeMs: Number.POSITIVE_INFINITY },
-      (receiver) => {
-        receiver.on(
-          'transfer.*',
-          inbox.once('state', ({ data }) => ran.push(data.rank), {
-            latest: ({ data }) => ({ key: data.id, rank: Number(data.rank) }),
-          }),
-        );
-      },
+      on(
+        'transfer.*',
+        inbox.once('state', ({ data }) => ran.push(data.rank), {
+          latest: ({ data }) => ({ key: data.id, rank: Number(data.rank) }),
+        }),
+      ),
     );
     for (const rank of [-1, 1, 0]) {
       const event = { ...createEvent('transfer.updated', { id: 'TR1', rank }), created_at: AT };

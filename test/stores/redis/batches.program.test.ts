@@ -1,5 +1,6 @@
 import { createRedisStore, type IoredisClient } from 'posthorn/redis';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { errorOf } from '../../support/error-of.ts';
 import { ampleTime } from '../../support/limits.ts';
 import { stoppedClock } from '../../support/monotonic-clock.ts';
 import { until } from '../../support/until.ts';
@@ -141,7 +142,7 @@ describe('the operations that begin in one turn of the event loop', () => {
       ...Array(3).fill('fulfilled'),
     ]);
     expect(results[3]).toMatchObject({
-      reason: { code: 'store_unavailable', message: expect.stringContaining('WRONGTYPE') },
+      reason: errorOf('store_unavailable', 'WRONGTYPE'),
     });
     for (const id of idsOf(3, 'before')) {
       expect(await store.claim({ ...times, id, token: 'a' }), id).toMatchObject({ attempt: 1 });
@@ -165,10 +166,7 @@ describe('the operations that begin in one turn of the event loop', () => {
     expect(results).toMatchObject([
       { value: { state: 'claimed' } },
       {
-        reason: {
-          code: 'store_unavailable',
-          message: expect.stringContaining('Redis gave an unknown result: "no word of ours"'),
-        },
+        reason: errorOf('store_unavailable', 'Redis gave an unknown result: "no word of ours"'),
       },
       { value: { state: 'claimed' } },
     ]);

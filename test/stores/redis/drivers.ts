@@ -62,34 +62,25 @@ async function openNodeRedis<C extends NodeRedis>(client: C) {
   return { client, get: (key: string) => client.get(key), close: () => void client.destroy() };
 }
 
+const sentinelOptions = (ports: readonly number[]) => ({
+  name: 'primary',
+  sentinelRootNodes: toSentinels(ports),
+  nodeClientOptions: { socket: { reconnectStrategy } },
+  sentinelClientOptions: { socket: { reconnectStrategy } },
+});
+
 export const nodeRedis5: Driver = {
   name: 'node-redis 5',
   single: (port, options = {}) =>
     openNodeRedis(create5({ socket: { host, port, reconnectStrategy, ...options } })),
-  sentinel: (ports) =>
-    openNodeRedis(
-      createSentinel5({
-        name: 'primary',
-        sentinelRootNodes: toSentinels(ports),
-        nodeClientOptions: { socket: { reconnectStrategy } },
-        sentinelClientOptions: { socket: { reconnectStrategy } },
-      }),
-    ),
+  sentinel: (ports) => openNodeRedis(createSentinel5(sentinelOptions(ports))),
 };
 
 export const nodeRedis6: Driver = {
   name: 'node-redis 6',
   single: (port, options = {}) =>
     openNodeRedis(create6({ socket: { host, port, reconnectStrategy, ...options } })),
-  sentinel: (ports) =>
-    openNodeRedis(
-      createSentinel6({
-        name: 'primary',
-        sentinelRootNodes: toSentinels(ports),
-        nodeClientOptions: { socket: { reconnectStrategy } },
-        sentinelClientOptions: { socket: { reconnectStrategy } },
-      }),
-    ),
+  sentinel: (ports) => openNodeRedis(createSentinel6(sentinelOptions(ports))),
   cluster: (port) => openNodeRedis(createCluster6({ rootNodes: [{ socket: { host, port } }] })),
 };
 

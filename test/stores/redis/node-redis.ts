@@ -3,6 +3,7 @@ import { createRedisDeadLetters, createRedisStore, type NodeRedisClient } from '
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { awaitedLater } from '../../support/awaited-later.ts';
+import { errorOf } from '../../support/error-of.ts';
 import { ampleDeadlines, ampleTime } from '../../support/limits.ts';
 import { forwardedClock } from '../../support/monotonic-clock.ts';
 import { readAll } from '../../support/read-all.ts';
@@ -35,10 +36,8 @@ interface SocketOptions {
 const times = { leaseMs: 120_000, retentionMs: 240_000 };
 /** How long a connection may be silent, and more. */
 const LONG_SILENCE_MS = 6_000;
-const notReady = (status: string) => ({
-  code: 'store_unavailable',
-  message: expect.stringContaining(`the Redis client is not connected (its status is "${status}")`),
-});
+const notReady = (status: string) =>
+  errorOf('store_unavailable', `the Redis client is not connected (its status is "${status}")`);
 
 /** Hears the errors of a client, and destroys it when the test ends. */
 export function keep<C extends NodeRedisClient & { on(event: 'error', listener: () => void): unknown }>(

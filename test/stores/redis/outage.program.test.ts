@@ -8,6 +8,7 @@ import { freePort } from '../../support/free-port.ts';
 import { ampleDeadlines, ampleTime } from '../../support/limits.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { forwardedClock } from '../../support/monotonic-clock.ts';
+import { throwing } from '../../support/throwing.ts';
 import { until } from '../../support/until.ts';
 import { createLetter } from '../kit/conformance.ts';
 import { type Client, closed, createClient } from './clients.ts';
@@ -231,9 +232,7 @@ describe('while Redis is away for long', () => {
   test("with onStoreFailure: 'process' nothing waits", async () => {
     const { client } = await away();
     const { receiver, reports, deliver } = await open(client, { onStoreFailure: 'process' });
-    receiver.on('transfer.*', () => {
-      throw new Error('fails');
-    });
+    receiver.on('transfer.*', throwing('fails'));
     expect(await deliver(createEvent('transfer.created'))).toMatchObject({ status: 500 });
     expect(reports[0]?.warnings.join()).toMatch(/claimed_nothing: .*release_failed: /);
     const advance = fakeTime();

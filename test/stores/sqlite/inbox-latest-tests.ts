@@ -1,7 +1,9 @@
 import { createSqliteInbox, type RankedKey } from 'posthorn/sqlite';
 import { createEvent } from 'posthorn/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { errorOf } from '../../support/error-of.ts';
 import { openEndpoint } from '../../support/open-endpoint.ts';
+import { throwing } from '../../support/throwing.ts';
 import type { Connection, OpenDatabase } from './connection.ts';
 import { useSqlite } from './fixture.ts';
 import { recordsOf } from './ledger.ts';
@@ -91,13 +93,7 @@ export function testLatest(openDatabase: OpenDatabase): void {
       const { send } = await open(({ id }) => String(id));
       const failing = await openEndpoint({ maxEventAgeMs: Number.POSITIVE_INFINITY }, (receiver) => {
         const inbox = createSqliteInbox(database, { scope });
-        const handler = inbox.once(
-          'state',
-          () => {
-            throw new Error('no');
-          },
-          { latest: () => 'TR' },
-        );
+        const handler = inbox.once('state', throwing('no'), { latest: () => 'TR' });
         receiver.on('transfer.*', handler);
       });
       expect((await failing.send(eventOf('TR', 'b', LATER))).status).toBe(500);
@@ -125,10 +121,7 @@ export function testLatest(openDatabase: OpenDatabase): void {
     test('fails the attempt if it is async, and lets no rejection end the process', async () => {
       const { send, reports } = await open(() => Object(Promise.reject(new Error('no'))));
       expect((await send(createEvent('transfer.updated'))).status).toBe(500);
-      expect(reports.all[0]?.error?.cause).toMatchObject({
-        code: 'inbox_latest_invalid',
-        message: expect.stringContaining('no promise'),
-      });
+      expect(reports.all[0]?.error?.cause).toMatchObject(errorOf('inbox_latest_invalid', 'no promise'));
     });
 
     test.each([undefined, ''])('fails the attempt without a key: %j', async (key) => {

@@ -3,9 +3,11 @@ import { createSqliteInbox, type SqliteDatabase, type SqliteTransaction } from '
 import { createEvent } from 'posthorn/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { awaitedLater } from '../../support/awaited-later.ts';
+import { expectCause } from '../../support/error-of.ts';
 import { forwardedClock } from '../../support/monotonic-clock.ts';
 import { openEndpoint } from '../../support/open-endpoint.ts';
 import { KEY } from '../../support/served.ts';
+import { throwing } from '../../support/throwing.ts';
 import type { OpenDatabase } from './connection.ts';
 import { useSqlite } from './fixture.ts';
 import { book, bookings, createLedger, recordsOf } from './ledger.ts';
@@ -55,9 +57,7 @@ export function testInbox(openDatabase: OpenDatabase): void {
     });
 
     test('leaves no row of a handler that fails after its insert', async () => {
-      const { send, reports } = await open(() => {
-        throw new Error('after the insert');
-      });
+      const { send, reports } = await open(throwing('after the insert'));
       const event = createEvent('transfer.succeeded');
       expect(await send(event)).toMatchObject({ status: 500, body: { code: 'handler_failed' } });
       expect(reports.all[0]?.error?.cause).toMatchObject({ message: 'after the insert' });
@@ -67,9 +67,7 @@ export function testInbox(openDatabase: OpenDatabase): void {
     });
 
     test('lets a PermanentError through, and rolls back', async () => {
-      const { send } = await open(() => {
-        throw new PermanentError('no retry can help');
-      });
+      const { send } = await open(throwing(new PermanentError('no retry can help')));
       const event = createEvent('transfer.succeeded');
       expect(await send(event)).toMatchObject({ status: 500, body: { code: 'handler_failed_permanently' } });
       expect(bookings(database, event)).toBe(0);
@@ -81,10 +79,7 @@ export function testInbox(openDatabase: OpenDatabase): void {
       });
       const event = createEvent('transfer.succeeded');
       expect(await send(event)).toMatchObject({ status: 500, body: { code: 'handler_failed' } });
-      expect(reports.all[0]?.error?.cause).toMatchObject({
-        code: 'inbox_handler_async',
-        message: expect.stringContaining('a handler must be synchronous'),
-      });
+      expectCause(reports.all[0], 'inbox_handler_async', 'a handler must be synchronous');
       expect([bookings(database, event), recordsOf(database, event)]).toEqual([0, []]);
     });
 
@@ -207,10 +202,7 @@ export function testInbox(openDatabase: OpenDatabase): void {
       const event = createEvent('transfer.succeeded');
       database.exec('begin');
       expect((await send(event)).status).toBe(500);
-      expect(reports.all[0]?.error?.cause).toMatchObject({
-        code: 'inbox_unavailable',
-        message: expect.stringContaining('give posthorn a connection of its own'),
-      });
+      expectCause(reports.all[0], 'inbox_unavailable', 'give posthorn a connection of its own');
       database.exec('rollback');
       expect((await send(event)).status).toBe(200);
       expect([bookings(database, event), recordsOf(database, event)]).toEqual([1, ['book']]);
@@ -247,10 +239,7 @@ export function testInbox(openDatabase: OpenDatabase): void {
       await watched.triedAgain();
       forward(25_000);
       expect((await answer).status).toBe(500);
-      expect(reports.all[0]?.error?.cause).toMatchObject({
-        code: 'inbox_unavailable',
-        message: expect.stringMatching(/has had the file locked for \d+ ms/),
-      });
+      expectCause(reports.all[0], 'inbox_unavailable', /has had the file locked for \d+ ms/);
       other.exec('rollback');
     });
 

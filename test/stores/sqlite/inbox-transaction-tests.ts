@@ -2,6 +2,7 @@ import type { DeadLetter } from 'posthorn';
 import { createSqliteInbox, type SqliteDatabase, type SqliteTransaction } from 'posthorn/sqlite';
 import { createEvent } from 'posthorn/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { expectCause } from '../../support/error-of.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { type EndpointOptions, openEndpoint } from '../../support/open-endpoint.ts';
 import type { Connection, OpenDatabase } from './connection.ts';
@@ -80,10 +81,7 @@ export function testTransactions(openDatabase: OpenDatabase): void {
           expect(await send(event)).toMatchObject({ status: 500, body: { code: 'handler_failed' } });
           expect(outcomeOf(event)).toEqual([0, []]);
         }
-        expect(reports.all[1]?.error?.cause).toMatchObject({
-          code: 'inbox_rolled_back',
-          message: expect.stringContaining('let the error out of the handler'),
-        });
+        expectCause(reports.all[1], 'inbox_rolled_back', 'let the error out of the handler');
         database.exec('pragma max_page_count = 100000');
         expect((await (await open(() => {})).send(event)).status).toBe(200);
         expect(outcomeOf(event)).toEqual([1, ['book']]);
@@ -273,10 +271,7 @@ export function testTransactions(openDatabase: OpenDatabase): void {
       });
       const other = createEvent('transfer.succeeded');
       expect((await send(other)).status).toBe(500);
-      expect(reports.all[0]?.error?.cause).toMatchObject({
-        code: 'inbox_unavailable',
-        message: expect.stringContaining('FOREIGN KEY constraint failed'),
-      });
+      expectCause(reports.all[0], 'inbox_unavailable', 'FOREIGN KEY constraint failed');
       expect(outcomeOf(other)).toEqual([0, []]);
       // The connection is free again.
       expect((await (await open(() => {})).send(other)).status).toBe(200);

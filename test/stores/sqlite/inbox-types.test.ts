@@ -2,6 +2,7 @@ import { createReceiver } from 'posthorn';
 import { createSqliteInbox, type SqliteDatabase, type SqliteTransaction } from 'posthorn/sqlite';
 import { expectTypeOf, test } from 'vitest';
 import * as z from 'zod';
+import { throwing } from '../../support/throwing.ts';
 
 const database: SqliteDatabase = {
   exec: () => {},
@@ -31,9 +32,7 @@ test('a handler of once has the event of the pattern, and is synchronous', () =>
       }),
     );
   inbox.once('ranked', () => 1, { latest: (event) => ({ key: event.id, rank: 1 }) });
-  inbox.once('throws', () => {
-    throw new Error('always');
-  });
+  inbox.once('throws', throwing('always'));
   // @ts-expect-error a handler that returns a promise
   inbox.once('asynchronous', async () => {});
   // @ts-expect-error a rank is a number
