@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +9,8 @@ import { madeOnce } from './made-once.ts';
 export interface InstalledPackage {
   readonly project: string;
   readonly tarball: string;
+  /** What was printed while it was installed. */
+  readonly printed: { readonly stdout: string; readonly stderr: string };
   /** Runs a program in the project, and returns what it prints. */
   readonly run: (command: string, args: readonly string[]) => string;
   readonly remove: () => void;
@@ -32,8 +34,10 @@ export function installPackage(command = 'npm install posthorn'): InstalledPacka
   const [program = '', ...args] = command.split(' ');
   const installing = args.map((word) => (word === 'posthorn' ? tarball : word));
   const run = (name: string, words: readonly string[]): string => runIn(project, name, words);
-  run(program, [...installing, '--no-audit', '--no-fund', '--prefer-offline']);
-  return { project, tarball, run, remove: () => rmSync(project, { recursive: true }) };
+  const options = [...installing, '--no-audit', '--no-fund', '--prefer-offline'];
+  const { status, ...printed } = spawnSync(program, options, { cwd: project, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${command} failed:\n${printed.stdout}${printed.stderr}`);
+  return { project, tarball, printed, run, remove: () => rmSync(project, { recursive: true }) };
 }
 
 function runIn(cwd: string, command: string, args: readonly string[]): string {
