@@ -17,8 +17,8 @@ export function openMadeOnce(): void {
 }
 
 /**
- * A folder that all files of a run share, of whichever workers. The first that needs it fills it, and the others
- * wait; if that fails, the next one tries. Nobody may change what is in it.
+ * A folder that all files of a run share, of whichever workers. The first that needs it fills it, and the
+ * others wait; if that fails, the next one tries. Nobody may change what is in it.
  */
 export function madeOnce(name: string, fill: (folder: string) => void): string {
   const shared = process.env[FOLDER];

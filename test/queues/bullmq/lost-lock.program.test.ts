@@ -82,7 +82,7 @@ describe.each(queueServers)('a job in $name that cannot be put back', ({ useServ
     const start = async () => {
       await server.allowStalledCheck(scope);
       const running = receiver(book(held.handle), { store: createMemoryStore() });
-      // Like one that died it takes no other job: it would put this one back for seconds, which it still runs.
+      // Like one that died it takes no other job: it would put this one back, which it still runs.
       worker(running, { concurrency: 1 });
       return running;
     };

@@ -24,7 +24,8 @@ export function queuePool(fixture: Pick<Fixture, 'connect'>, port: number): Pool
 export function stallsOf(connection: Pool, scope: string) {
   return {
     /**
-     * Has the queue look for stalled jobs: it marks active ones, and moves marked ones whose lock has run out.
+     * Has the queue look for stalled jobs: it marks active ones, and moves marked ones whose lock has run
+     * out.
      */
     lookForStalled: async (): Promise<void> => {
       await connection.query(

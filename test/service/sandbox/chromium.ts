@@ -4,7 +4,7 @@ const OFF = [
   // Pages of the browser itself, for its address bar, and a process in store for a next page: half of the
   // processor time of each page that a test opens.
   ...['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup', 'SpareRendererForSitePerProcess'],
-  // Of the list that Playwright gives, which this one replaces: what asks other hosts, and what delays a page.
+  // Of Playwright's list, which this one replaces: what asks other hosts, and what delays a page.
   ...['AimEnabled', 'HttpsUpgrades', 'MediaRouter', 'NetworkTimeServiceQuerying', 'OptimizationHints'],
   ...['DestroyProfileOnBrowserClose', 'PaintHolding', 'PreconnectToSearch'],
 ];

@@ -154,8 +154,8 @@ interface Answer {
 }
 
 /**
- * Names of handlers are a set: neither their order nor a repetition says anything. A claim waits for longer on a
- * slow machine.
+ * Names of handlers are a set: neither their order nor a repetition says anything. A claim waits for longer
+ * on a slow machine.
  */
 function comparable(result: Answer): object {
   return { ...result, waitedMs: undefined, handled: [...new Set(result.handled)].sort() };
