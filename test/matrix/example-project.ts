@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -7,6 +7,7 @@ import { expect, onTestFinished } from 'vitest';
 import { headOf, RawConnection } from '../adapters/raw-connection.ts';
 import { expectReplayed, type Posthorn, parkedEvent } from '../examples/dead-letter-commands.ts';
 import { type ChildProgram, packageRoot, startCommand } from '../support/child-program.ts';
+import { packed } from '../support/installed-package.ts';
 import { npmInstall } from '../support/packed-project.ts';
 import { until } from '../support/until.ts';
 
@@ -55,15 +56,9 @@ export function openExample(name: string, ...packages: readonly string[]): Examp
   const made = ['node_modules', 'dist', '.next', 'dead-letters'].map((made) => join(source, made));
   cpSync(source, folder, { recursive: true, filter: (path) => !made.includes(path) });
   const { scripts = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  npmInstall(folder, pack(folder), ...packages);
+  npmInstall(folder, packed().tarball, ...packages);
   if (scripts.build !== undefined) build(folder);
   return { folder, start: (options) => start(folder, scripts.start, options) };
-}
-
-function pack(folder: string): string {
-  const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder];
-  const output = execFileSync('npm', args, { cwd: packageRoot, encoding: 'utf8', stdio: 'pipe' });
-  return join(folder, JSON.parse(output)[0].filename);
 }
 
 function build(folder: string): void {

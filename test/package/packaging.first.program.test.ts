@@ -6,7 +6,7 @@ import { stores } from '../../src/stores/list.ts';
 import { type ChildProgram, packageRoot, startProgram } from '../support/child-program.ts';
 import { readme } from '../support/documents.ts';
 import { freePort } from '../support/free-port.ts';
-import { type InstalledPackage, installPackage } from '../support/installed-package.ts';
+import { type InstalledPackage, installPackage, packed } from '../support/installed-package.ts';
 import { untilListening } from '../support/until-listening.ts';
 import { specifiers } from './specifiers.ts';
 
@@ -27,6 +27,9 @@ const withoutPeers = specifiers.filter((specifier) => !peers.has(specifier));
 
 let installed: InstalledPackage;
 let project: string;
+
+// In a hook of its own: each has a time limit.
+beforeAll(() => void packed());
 
 beforeAll(() => {
   installed = installPackage(install);

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { packageRoot } from '../support/child-program.ts';
 import { documents, readDocument } from '../support/documents.ts';
-import { packedFiles } from '../support/packed-files.ts';
+import { packed } from '../support/installed-package.ts';
 
 const read = (path: string): string => readFileSync(join(packageRoot, path), 'utf8');
 
@@ -24,7 +24,7 @@ const wanted = [
 let paths: readonly string[];
 
 beforeAll(() => {
-  paths = packedFiles();
+  paths = packed().files;
 });
 
 describe('what npm publish would upload', () => {

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { openMadeOnce } from './made-once.ts';
 
 const DONE = Symbol.for('posthorn.tests.build');
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -12,5 +13,6 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 export default function build(): void {
   if (Reflect.has(globalThis, DONE)) return;
   Reflect.set(globalThis, DONE, true);
+  openMadeOnce();
   execFileSync(process.execPath, [join(root, 'tools', 'build.js'), '--if-changed'], { stdio: 'inherit' });
 }

@@ -2,13 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { packInto } from './installed-package.ts';
+import { packed } from './installed-package.ts';
 
 /** Packs what is built, and installs it in an empty project; returns the project's folder. */
 export function createPackedProject(): string {
   const project = mkdtempSync(join(tmpdir(), 'posthorn-project-'));
   writeFileSync(join(project, 'package.json'), '{"private":true}');
-  npmInstall(project, packInto(project));
+  npmInstall(project, packed().tarball);
   return project;
 }
 

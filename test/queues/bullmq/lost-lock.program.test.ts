@@ -82,7 +82,8 @@ describe.each(queueServers)('a job in $name that cannot be put back', ({ useServ
     const start = async () => {
       await server.allowStalledCheck(scope);
       const running = receiver(book(held.handle), { store: createMemoryStore() });
-      worker(running);
+      // Like one that died it takes no other job: it would put this one back, which it still runs.
+      worker(running, { concurrency: 1 });
       return running;
     };
     const event = createEvent('transfer.succeeded');
