@@ -72,10 +72,10 @@ export default defineConfig({
     // back.
     isolate: false,
     setupFiles: ['test/support/name-late-failures.ts'],
-    sequence: { sequencer: LongestFirst },
     // What fails in silence is what these tests are about, so nothing is left to a default.
     dangerouslyIgnoreUnhandledErrors: false,
     allowOnly: false,
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         extends: true,
