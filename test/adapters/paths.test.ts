@@ -6,17 +6,10 @@ import { type NodeHandler, toNode } from 'posthorn/node';
 import { createEvent, deliver, signedHeaders } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { listenUntilTheEnd } from '../support/listen.ts';
+import { stoppedClock } from '../support/monotonic-clock.ts';
 import { receiverWithReports } from '../support/receiver-with-reports.ts';
 import { KEY } from '../support/served.ts';
 import { expressVersions } from './mounts.ts';
-
-/** Replaces the monotonic clock until the end of the test; timers go on. */
-function controlClock() {
-  let nowMs = performance.now();
-  const spy = vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
-  onTestFinished(() => spy.mockRestore());
-  return { pass: (ms: number) => (nowMs += ms) };
-}
 
 /** Serves until the end of the test; returns a function that delivers an event to a path. */
 async function serve(listener: RequestListener) {
@@ -124,16 +117,16 @@ describe('behind the prefix of a mount, on', () => {
 describe('a delivery for another path', () => {
   test('is reported once a minute for its path, however many come', async () => {
     const { receiver, reports } = receiverWithReports();
-    const clock = controlClock();
+    const pass = stoppedClock();
     const send = await serve(toNode(receiver, { path: '/webhooks/' }));
     for (const path of ['/webhook?a=b', '/webhook', '/webhook/']) {
       expect(await send(path)).toMatchObject({ status: 404 });
     }
     expectMisdirected(reports, '/webhook', '/webhooks');
-    clock.pass(59_999);
+    pass(59_999);
     await send('/webhook');
     expect(reports).toHaveLength(1);
-    clock.pass(1);
+    pass(1);
     await send('/webhook');
     expectMisdirected(reports.slice(1), '/webhook', '/webhooks');
     expect(await send('/webhooks'), 'handlers can still be reached').toMatchObject({ status: 200 });
@@ -150,16 +143,16 @@ describe('a delivery for another path', () => {
 
   test('is reported again after a flood for any number of paths, whose own reports are few', async () => {
     const { receiver, reports } = receiverWithReports();
-    const clock = controlClock();
+    const pass = stoppedClock();
     const send = await serve(toNode(receiver, { path: '/webhooks' }));
     for (let sent = 0; sent < 200; sent += 1) await send(`/${sent}`, {}, 'not the key');
     await send('/webhook');
     expect(reports).toHaveLength(5);
-    clock.pass(60_000);
+    pass(60_000);
     await send('/webhook');
     expectMisdirected(reports.slice(5), '/webhook', '/webhooks');
     expect(reports[5]?.error?.message).toContain('; 196 for more paths were left out before');
-    clock.pass(60_000);
+    pass(60_000);
     await send('/webhook');
     expect(reports[6]?.error?.message).not.toContain('left out');
   });

@@ -62,7 +62,7 @@ function serverOf(module: string, served: string): string {
   return `import { createServer } from 'node:http';
 import { toNode } from 'posthorn/node';
 import * as module from './${module}.js';
-const server = createServer(${served}).listen(0, '127.0.0.1', () => {
+const server = createServer({ keepAliveTimeout: 0 }, ${served}).listen(0, '127.0.0.1', () => {
   console.log('listening', server.address().port);
 });
 `;

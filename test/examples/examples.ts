@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { deliver } from 'posthorn/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { program as posthorn } from '../cli/posthorn.ts';
+import { startPosthorn } from '../cli/posthorn.ts';
 import { type PostgresServer, Servers as PostgresServers } from '../stores/postgres/servers.ts';
 import { Servers } from '../stores/redis/servers.ts';
 import { type ChildProgram, packageRoot, startProgram } from '../support/child-program.ts';
@@ -49,16 +49,12 @@ export class Examples {
 
   /** Starts a file of an example, such as `queue/worker`. */
   start(file: string, environment: NodeJS.ProcessEnv): ChildProgram {
-    return this.#startProgram(builtFile(file), environment);
+    return startProgram(builtFile(file), this.#environment(environment), this.#directory);
   }
 
-  #startProgram(path: string, environment: NodeJS.ProcessEnv, args: readonly string[] = []): ChildProgram {
-    const { PATH } = process.env;
-    const urls = {
-      REDIS_URL: this.#redisUrl,
-      POSTGRES_URL: `postgres://postgres@127.0.0.1:${this.postgres.port}/postgres`,
-    };
-    return startProgram(path, { PATH, PORT: '0', ...urls, ...environment }, this.#directory, args);
+  #environment(own: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+    const POSTGRES_URL = `postgres://postgres@127.0.0.1:${this.postgres.port}/postgres`;
+    return { PATH: process.env.PATH, PORT: '0', REDIS_URL: this.#redisUrl, POSTGRES_URL, ...own };
   }
 
   /** Lends an example that listens, with the command that it prints; it must end well on a signal. */
@@ -112,7 +108,7 @@ export class Examples {
         // A module that listened would find the port taken.
         const { port: PORT } = new URL(url);
         const start = (args: readonly string[]) =>
-          this.#startProgram(posthorn, { ...environment, PORT }, args);
+          startPosthorn(args, this.#environment({ ...environment, PORT }), this.#directory);
         await expectReplayed(start, builtFile(`${name}/receiver`), parked.id);
       });
     });

@@ -2,13 +2,13 @@ import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { packageRoot } from '../support/child-program.ts';
-import { type InstalledPackage, linkPackage } from '../support/installed-package.ts';
+import { type LinkedPackage, linkPackage } from '../support/installed-package.ts';
 import { snippetWith } from '../support/snippet.ts';
 
 const PAGE = 'docs/testing.md';
 
 /** A project with posthorn and other packages, until the test ends. */
-function installProject(...packages: readonly string[]): InstalledPackage {
+function installProject(...packages: readonly string[]): LinkedPackage {
   const installed = linkPackage(...packages);
   onTestFinished(installed.remove);
   return installed;
@@ -25,7 +25,7 @@ const typescriptWith = (version: string): readonly string[] =>
   version.startsWith('5.5') ? ['typescript@5.5', '@types/node@20'] : jestWith('30');
 
 /** A CommonJS project of test/matrix/projects, with what it needs. */
-function createProject(name: string, ...packages: readonly string[]): InstalledPackage {
+function createProject(name: string, ...packages: readonly string[]): LinkedPackage {
   const installed = installProject(...packages);
   cpSync(join(import.meta.dirname, 'projects', name), installed.project, { recursive: true });
   return installed;
@@ -138,7 +138,7 @@ describe('CommonJS projects that cannot load ESM:', () => {
 });
 
 /** Runs what was compiled, where `require` takes CommonJS only. */
-function expectToRun(run: InstalledPackage['run']): void {
+function expectToRun(run: LinkedPackage['run']): void {
   expect(run('node', ['--no-experimental-require-module', 'use.js'])).toBe(
     'parked handler_failed_permanently\n',
   );

@@ -24,7 +24,8 @@ export async function receiveDeliveries({ core, node, file, testing }) {
   const directory = mkdtempSync(join(tmpdir(), 'posthorn-smoke-'));
   const state = { isBroken: true, reports: [] };
   const receiver = createReceiver(core, file, directory, state);
-  const server = createServer(node.toNode(receiver, { path: '/webhooks' })).listen(0, '127.0.0.1');
+  const server = createServer({ keepAliveTimeout: 0 }, node.toNode(receiver, { path: '/webhooks' }));
+  server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address();
   const results = {

@@ -75,7 +75,7 @@ test('a delivery that a failed start holds is answered 503 when the application 
   module.get<Receiver>(getReceiverToken('failing')).observe(() => {});
   const app = module.createNestApplication({ logger: false });
   // A server of its own, because NestJS closes that of the application.
-  const server = createServer(app.getHttpAdapter().getInstance());
+  const server = createServer({ keepAliveTimeout: 0 }, app.getHttpAdapter().getInstance());
   onTestFinished(() => void server.close());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   await expect(app.init()).rejects.toThrow('the database is away');

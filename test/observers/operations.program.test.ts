@@ -98,7 +98,9 @@ function promtool(args: readonly string[], input?: string): Ended {
 function testRules(changed: string): Ended {
   const directory = temporaryDirectory();
   writeFileSync(join(directory, 'posthorn.rules.yml'), changed);
-  writeFileSync(join(directory, 'tests.yml'), ruleTests);
+  // So sparse that it takes a quarter of the time. Each of these rules gives the same at every moment.
+  const sparse = ruleTests.replace(/^evaluation_interval: 2m$/m, 'evaluation_interval: 10m');
+  writeFileSync(join(directory, 'tests.yml'), sparse);
   return promtool(['test', 'rules', join(directory, 'tests.yml')]);
 }
 

@@ -18,7 +18,7 @@ import { letter } from '../cli/letters.ts';
 import { startSandbox } from '../cli/sandboxed.ts';
 import { useRedis } from '../stores/redis/fixture.ts';
 import { readDocument } from '../support/documents.ts';
-import { type InstalledPackage, installPackage } from '../support/installed-package.ts';
+import { type InstalledPackage, installPackage, packed } from '../support/installed-package.ts';
 
 /** The user that runs the commands if the tests run as root, whom no mode would stop. */
 const NOBODY = 65_534;
@@ -49,6 +49,9 @@ const kubectl = (app: string, env: NodeJS.ProcessEnv): string => `#!${process.ex
     },
   );
   process.exitCode = status ?? 255;`;
+
+// In a hook of its own: each has a time limit.
+beforeAll(() => void packed());
 
 describe('the commands of an on-call in a production image', () => {
   const fixture = useRedis();

@@ -161,7 +161,7 @@ if (ROLE !== 'receiver') {
   });
   note('working');
 } else {
-  const server = createServer(toNode(receiver));
+  const server = createServer({ keepAliveTimeout: 0 }, toNode(receiver));
   process.once('SIGTERM', async () => {
     server.close();
     await receiver.close({ graceMs: 5_000 });

@@ -4,8 +4,8 @@ import type { Server } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
 import { onTestFinished } from 'vitest';
 
-/** Only servers of HTTP/1 can close their connections. */
-type AnyServer = Server & { readonly closeAllConnections?: () => void };
+/** Only servers of HTTP/1 keep connections alive, and can close them. */
+type AnyServer = Server & { keepAliveTimeout?: number; readonly closeAllConnections?: () => void };
 
 /** Lets a server, or one with this listener, listen until the test is over; resolves with its origin. */
 export async function listenUntilTheEnd(served: AnyServer | RequestListener): Promise<string> {
@@ -17,6 +17,8 @@ export async function listenUntilTheEnd(served: AnyServer | RequestListener): Pr
 
 /** Lets a server listen on a free port; resolves with its origin, such as `http://127.0.0.1:4711`. */
 export async function startServer(server: AnyServer): Promise<string> {
+  // A client that stood still for a while must not meet a connection that is just being closed.
+  if (server.keepAliveTimeout !== undefined) server.keepAliveTimeout = 0;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();

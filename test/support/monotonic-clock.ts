@@ -8,9 +8,9 @@ export function forwardedClock(): (ms: number) => void {
   return replaceClock(performance.now.bind(performance));
 }
 
-/** Does the same with a clock that stands still otherwise. */
+/** Does the same with a clock that stands still otherwise, at a whole millisecond: sums are exact then. */
 export function stoppedClock(): (ms: number) => void {
-  const stoppedAt = performance.now();
+  const stoppedAt = Math.round(performance.now());
   return replaceClock(() => stoppedAt);
 }
 

@@ -11,6 +11,8 @@ import { usePrintedErrors } from '../../support/printed-errors.ts';
 import { Seen } from '../../support/seen.ts';
 import { KEY, serve } from '../../support/served.ts';
 import { until } from '../../support/until.ts';
+import { runPostgresClock } from './postgres-clock.ts';
+import { stallsOf } from './postgres-processes.ts';
 
 const SEARCH_PATH = '-c search_path=bullmq';
 
@@ -36,6 +38,9 @@ describe('a connection of a queue and its worker that is lost', () => {
       await queue.close();
     };
     onTestFinished(close);
+    // The job that a lost statement has taken is locked for half a minute.
+    const stalls = stallsOf(database.connect({ options: SEARCH_PATH, max: 1 }), options.scope);
+    runPostgresClock({ ...stalls, promote: async () => {} });
     return { receiver, handled, worker, close };
   }
 

@@ -20,6 +20,29 @@ export function queuePool(fixture: Pick<Fixture, 'connect'>, port: number): Pool
   return fixture.connect({ port, options: '-c search_path=bullmq' });
 }
 
+/** The stalls of a queue, by a pool that finds its tables. */
+export function stallsOf(connection: Pool, scope: string) {
+  return {
+    /**
+     * Has the queue look for stalled jobs: it marks active ones, and moves marked ones whose lock has run out.
+     */
+    lookForStalled: async (): Promise<void> => {
+      await connection.query(
+        'select move_stalled_jobs_to_wait($1, 2147483647, (extract(epoch from now()) * 1000)::bigint, 0)',
+        [scope],
+      );
+    },
+    /** Lets the locks run out of active jobs that have run for so long, all by default. */
+    loseLocks: async (leastMs = 0): Promise<void> => {
+      await connection.query(
+        `update job set locked_until_ms = 0 where queue = $1 and state = 'active'
+          and processed_at_ms <= (extract(epoch from now()) * 1000)::bigint - $2`,
+        [scope, leastMs],
+      );
+    },
+  };
+}
+
 /** Receivers and workers in processes of their own, on one queue in PostgreSQL, with the store beside it. */
 export async function openPostgresProcesses(
   fixture: Fixture,
@@ -47,23 +70,7 @@ export async function openPostgresProcesses(
     onTestFinished(async () => void (await created.close({ graceMs: 0 })));
     return created;
   };
-  /**
-   * Has the queue look for stalled jobs: it marks active ones, and moves marked ones whose lock has run out.
-   */
-  const lookForStalled = async (): Promise<void> => {
-    await connection.query(
-      'select move_stalled_jobs_to_wait($1, 2147483647, (extract(epoch from now()) * 1000)::bigint, 0)',
-      [scope],
-    );
-  };
-  /** Lets the locks run out of active jobs that have run for so long, all by default. */
-  const loseLocks = async (leastMs = 0): Promise<void> => {
-    await connection.query(
-      `update job set locked_until_ms = 0 where queue = $1 and state = 'active'
-        and processed_at_ms <= (extract(epoch from now()) * 1000)::bigint - $2`,
-      [scope, leastMs],
-    );
-  };
+  const { lookForStalled, loseLocks } = stallsOf(connection, scope);
   /** As if the workers of the active jobs had been frozen for as long as their locks last. */
   const stallActive = async (): Promise<void> => {
     for (let look = 0; look < 2; look += 1) {

@@ -99,7 +99,7 @@ const receiver = createReceiver({
   .observe(({ event, outcome, code }) => note('reported', event?.id, outcome, code));
 
 if (ROLE === 'receiver') {
-  const server = createServer(toNode(receiver));
+  const server = createServer({ keepAliveTimeout: 0 }, toNode(receiver));
   server.listen(0, '127.0.0.1', () => note('listening', server.address().port));
 } else {
   const concurrency = Number(CONCURRENCY ?? 10);

@@ -32,7 +32,7 @@ interface Served {
 
 /** Serves until it is closed. */
 async function serve(listener: RequestListener, port = 0): Promise<Served> {
-  const server = createServer(listener).listen(port, '127.0.0.1');
+  const server = createServer({ keepAliveTimeout: 0 }, listener).listen(port, '127.0.0.1');
   await once(server, 'listening');
   return { port: (server.address() as AddressInfo).port, close: () => stopServer(server) };
 }

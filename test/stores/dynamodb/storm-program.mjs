@@ -42,7 +42,7 @@ function receive() {
     .observe(({ event, warnings }) => {
       if (warnings.some((warning) => warning.startsWith('completion_pending'))) note('pending', event?.id);
     });
-  createServer(toNode(receiver)).listen(Number(PORT), '127.0.0.1');
+  createServer({ keepAliveTimeout: 0 }, toNode(receiver)).listen(Number(PORT), '127.0.0.1');
 }
 
 await runInWorkers(Number(WORKERS), receive);

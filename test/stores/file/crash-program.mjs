@@ -25,6 +25,6 @@ receiver.on('transfer.*', (event) => {
 });
 receiver.on('dispute.*', () => 'harmless');
 
-const server = createServer(toNode(receiver)).listen(0, '127.0.0.1', () => {
+const server = createServer({ keepAliveTimeout: 0 }, toNode(receiver)).listen(0, '127.0.0.1', () => {
   print(`listening on ${server.address().port}`);
 });

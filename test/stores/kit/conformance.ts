@@ -166,17 +166,19 @@ const promises: Record<string, DeadLettersCase['check']> = {
   },
   'more letters of one moment than a millisecond has microseconds are all listed': async (deadLetters) => {
     const parkedAt = 1_740_830_400_000;
-    for (const later of [0, 1]) {
-      const letters = Array.from({ length: 1_100 }, () => createLetter({ parkedAt: parkedAt + later }));
+    for (const [later, length] of [1_010, 200].entries()) {
+      const letters = Array.from({ length }, () => createLetter({ parkedAt: parkedAt + later }));
       await Promise.all(letters.map((letter) => deadLetters.put(letter)));
     }
     const ids = await idsOf(deadLetters);
-    expect(new Set(ids).size).toBe(2_200);
-    for (const index of [5, 1_050]) {
+    expect(new Set(ids).size).toBe(1_210);
+    for (const index of [5, 1_005]) {
       const letter = await deadLetters.get(ids[index] ?? '');
       if (letter !== undefined) await deadLetters.put({ ...letter, attempts: 5 });
       const last = { after: ids[index - 1], limit: 2 };
       expect(await idsOf(deadLetters, last)).toEqual(ids.slice(index, index + 2));
+      // A list remembers the places of the last thousand, which the next index is then not among.
+      await idsOf(deadLetters, { limit: 1_000 });
     }
   },
   'a list ends, though each letter that it gives is parked anew at once': async (deadLetters) => {

@@ -82,7 +82,7 @@ async function replayAll(response) {
 }
 
 const receive = toNode(receiver);
-const server = createServer((request, response) => {
+const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
   if (request.url !== '/replay') return receive(request, response);
   replayAll(response).catch((error) => response.destroy(error));
 });

@@ -21,7 +21,7 @@ if (cluster.isPrimary && workers > 0) {
     signingKey: process.env.KEY,
     deadLetters: createFileDeadLetters(process.env.DEAD_LETTERS),
   }).on('*', ({ id }) => process.stdout.write(`handled ${id}\n`));
-  const server = createServer(toNode(receiver));
+  const server = createServer({ keepAliveTimeout: 0 }, toNode(receiver));
   server.listen(0, '127.0.0.1', () => {
     if (cluster.isPrimary) process.stdout.write(`listening ${server.address().port}\n`);
   });

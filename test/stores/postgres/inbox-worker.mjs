@@ -48,5 +48,5 @@ const receiver = createReceiver({ signingKey: KEY, store, ...JSON.parse(OPTIONS 
   .on('transfer.failed', (event) => handlers[MODE].plain(event), { name: 'plain' })
   .observe(({ outcome, error }) => note('reported', outcome, error?.message));
 
-const server = createServer(toNode(receiver));
+const server = createServer({ keepAliveTimeout: 0 }, toNode(receiver));
 server.listen(0, '127.0.0.1', () => note('listening', server.address().port));

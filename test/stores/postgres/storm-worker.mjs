@@ -64,5 +64,5 @@ const receiver = createReceiver({ signingKey: KEY, store, leaseMs: 1_500, deadli
     note('reported', event?.id, outcome, handlers[0]?.skipped, error?.cause?.code, error?.message);
   });
 
-const server = createServer(toNode(receiver));
+const server = createServer({ keepAliveTimeout: 0 }, toNode(receiver));
 server.listen(0, '127.0.0.1', () => note('listening', server.address().port));

@@ -67,5 +67,5 @@ const receiver = createReceiver({
     note('reported', event?.id, outcome, attempt, late, ...reason);
   });
 
-const server = createServer(toNode(receiver));
+const server = createServer({ keepAliveTimeout: 0 }, toNode(receiver));
 server.listen(0, '127.0.0.1', () => note('listening', server.address().port));

@@ -44,6 +44,6 @@ const receiver = createReceiver({
       context.database.prepare('insert into ledger (event_id, amount) values (?, 1)').run(id);
     }),
   );
-const server = createServer(toNode(receiver)).listen(0, '127.0.0.1', () => {
+const server = createServer({ keepAliveTimeout: 0 }, toNode(receiver)).listen(0, '127.0.0.1', () => {
   process.stdout.write(`listening ${server.address().port}\n`);
 });

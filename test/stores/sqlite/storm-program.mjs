@@ -83,7 +83,7 @@ async function receive() {
       if (warnings.some((warning) => warning.startsWith('completion_pending'))) note('pending', event?.id);
       note('reported', event?.id, outcome, handlers[0]?.skipped, error?.message);
     });
-  createServer(toNode(receiver)).listen(Number(PORT), '127.0.0.1');
+  createServer({ keepAliveTimeout: 0 }, toNode(receiver)).listen(Number(PORT), '127.0.0.1');
 }
 
 await runInWorkers(Number(WORKERS), receive);
