@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { stores } from './src/stores/list.ts';
+import LongestFirst from './test/support/longest-first.ts';
 
 const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -80,6 +81,7 @@ export default defineConfig({
     // What fails in silence is what these tests are about, so nothing is left to a default.
     dangerouslyIgnoreUnhandledErrors: false,
     allowOnly: false,
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         extends: true,
@@ -127,7 +129,8 @@ export default defineConfig({
         test: {
           name: 'matrix',
           ...layers.matrix,
-          maxWorkers: 2,
+          // Of three files, one waits for the registry or for time.
+          maxWorkers: 3,
           sequence: { groupOrder: 4 },
           testTimeout: 300_000,
           hookTimeout: 600_000,

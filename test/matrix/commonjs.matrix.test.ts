@@ -2,20 +2,30 @@ import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { packageRoot } from '../support/child-program.ts';
-import { type InstalledPackage, installPackage } from '../support/installed-package.ts';
+import { type LinkedPackage, linkPackage } from '../support/installed-package.ts';
 import { snippetWith } from '../support/snippet.ts';
 
 const PAGE = 'docs/testing.md';
 
 /** A project with posthorn and other packages, until the test ends. */
-function installProject(...packages: readonly string[]): InstalledPackage {
-  const installed = installPackage(['npm install posthorn', ...packages].join(' '));
+function installProject(...packages: readonly string[]): LinkedPackage {
+  const installed = linkPackage(...packages);
   onTestFinished(installed.remove);
   return installed;
 }
 
+/** What all tests with a version of Jest need, so that npm installs it once. */
+const jestWith = (version: string): readonly string[] => [
+  ...[`jest@${version}`, `@types/jest@${version}`, 'ts-jest@29', 'typescript@5.9', '@types/node@20'],
+  ...['express@5', 'big.js@7'],
+];
+
+/** What compiles with a version of TypeScript, or with that of these tests, need. */
+const typescriptWith = (version: string): readonly string[] =>
+  version.startsWith('5.5') ? ['typescript@5.5', '@types/node@20'] : jestWith('30');
+
 /** A CommonJS project of test/matrix/projects, with what it needs. */
-function createProject(name: string, ...packages: readonly string[]): InstalledPackage {
+function createProject(name: string, ...packages: readonly string[]): LinkedPackage {
   const installed = installProject(...packages);
   cpSync(join(import.meta.dirname, 'projects', name), installed.project, { recursive: true });
   return installed;
@@ -26,14 +36,14 @@ const strict = ['--strict', '--esModuleInterop', '--target', 'ES2022', '--types'
 
 describe('CommonJS projects that cannot load ESM:', () => {
   test.each(['29', '30'])('Jest %s', (version) => {
-    const { run } = createProject('jest', `jest@${version}`, 'express@5', 'big.js@7');
+    const { run } = createProject('jest', ...jestWith(version));
     expect(run('node_modules/.bin/jest', ['--json'])).toMatch('"numPassedTests":4');
   });
 
   test.each(['29', '30'])(
     'Jest %s runs the recipes of docs/testing.md, as CommonJS and as ESM',
     (version) => {
-      const { project, run } = installProject(`jest@${version}`);
+      const { project, run } = installProject(...jestWith(version));
       const js = snippetWith('jest', PAGE, 'js');
       // It has no types, so that Jest can run it too.
       const ts = snippetWith('createFileDeadLetters', PAGE);
@@ -70,8 +80,7 @@ describe('CommonJS projects that cannot load ESM:', () => {
   );
 
   test.each(['29', '30'])('ts-jest with Jest %s', (version) => {
-    const packages = [`jest@${version}`, `@types/jest@${version}`, '@types/node@20'];
-    const { run } = createProject('ts-jest', 'ts-jest@29', 'typescript@5.9', ...packages);
+    const { run } = createProject('ts-jest', ...jestWith(version));
     expect(run('node_modules/.bin/jest', ['--json'])).toMatch('"numPassedTests":1');
   });
 
@@ -98,14 +107,14 @@ describe('CommonJS projects that cannot load ESM:', () => {
     ['5.9', 'node16', 'node16'],
     ['5.9', 'commonjs', 'node10'],
   ])('TypeScript %s, module %s, moduleResolution %s', (version, module, moduleResolution) => {
-    const { run } = createProject('typescript', `typescript@${version.slice(0, 3)}`, '@types/node@20');
+    const { run } = createProject('typescript', ...typescriptWith(version));
     const options = ['--module', module, '--moduleResolution', moduleResolution];
     run('node_modules/.bin/tsc', [...strict, ...options, 'use.ts']);
     expectToRun(run);
   });
 
   test('TypeScript 5.5 names a misspelt pattern, and in a list the nearest one, as docs/handlers.md says', () => {
-    const { project, run } = createProject('typescript', 'typescript@5.5', '@types/node@20');
+    const { project, run } = createProject('typescript', ...typescriptWith('5.5'));
     const code = `
       import { createReceiver } from 'posthorn';
       createReceiver({ signingKey: 'key' }).on('transfer.suceeded', () => {}).on(['trasnfer.*'], () => {});`;
@@ -121,7 +130,7 @@ describe('CommonJS projects that cannot load ESM:', () => {
   });
 
   test.each(['node16', 'nodenext', 'commonjs'])('TypeScript 7, module %s', (module) => {
-    const { run } = createProject('typescript', '@types/node@20');
+    const { run } = createProject('typescript', ...typescriptWith('7'));
     const tsc = join(packageRoot, 'node_modules', '.bin', 'tsc');
     run(tsc, [...strict, '--module', module, 'use.ts']);
     expectToRun(run);
@@ -129,7 +138,7 @@ describe('CommonJS projects that cannot load ESM:', () => {
 });
 
 /** Runs what was compiled, where `require` takes CommonJS only. */
-function expectToRun(run: InstalledPackage['run']): void {
+function expectToRun(run: LinkedPackage['run']): void {
   expect(run('node', ['--no-experimental-require-module', 'use.js'])).toBe(
     'parked handler_failed_permanently\n',
   );

@@ -1,26 +1,25 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { d1Migration } from 'posthorn/d1';
 import { expect, onTestFinished, test } from 'vitest';
 import { packageRoot } from '../support/child-program.ts';
-import { createPackedProject, npmInstall } from '../support/packed-project.ts';
+import { linkPackage } from '../support/installed-package.ts';
+import { nodeProgram } from './runtime.ts';
 
 const COMPATIBILITY_DATE = '2024-10-14';
 
 test('in workerd, two Workers share a D1 database, also while workerd is killed and frozen', () => {
-  const project = createPackedProject();
-  onTestFinished(() => rmSync(project, { recursive: true }));
-  // Miniflare needs Node.js 22.
-  const node = `runtime@npm:node-linux-${process.arch}@22.23.3`;
-  npmInstall(project, node, 'miniflare@4.20260426.0', 'esbuild@0.28.2');
+  const { project, remove } = linkPackage('--ignore-scripts', 'miniflare@4.20260426.0', 'esbuild@0.28.2');
+  onTestFinished(remove);
   const manifest = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'));
   writeFileSync(join(project, 'package.json'), JSON.stringify({ ...manifest, type: 'module' }));
   writeFileSync(join(project, 'migration.sql'), d1Migration);
   for (const name of ['worker.js', 'run.js']) {
     copyFileSync(join(packageRoot, 'test', 'matrix', 'projects', 'd1', name), join(project, name));
   }
-  const runtime = join(project, 'node_modules', 'runtime', 'bin', 'node');
+  // Miniflare needs Node.js 22.
+  const runtime = nodeProgram('22.23.3');
   const options = { cwd: project, encoding: 'utf8', timeout: 240_000 } as const;
   const output = execFileSync(runtime, ['run.js', COMPATIBILITY_DATE], { ...options, stdio: 'pipe' });
   expect(JSON.parse(output)).toEqual({

@@ -1,15 +1,10 @@
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { npmInstall } from '../support/packed-project.ts';
 import { expectDeadLetters, expectDeliveries, openExample, stopInDelivery } from './example-project.ts';
-
-const { arch } = process;
-const bun = `@oven/bun-linux-${arch === 'arm64' ? 'aarch64' : arch}@1.4.5`;
+import { bunPackage, runtimeFolder } from './runtime.ts';
 
 test('examples/elysia receives on Bun', async () => {
   const example = openExample('elysia');
-  npmInstall(example.folder, `runtime@npm:${bun}`);
-  const PATH = `${join(example.folder, 'node_modules', 'runtime', 'bin')}:${process.env.PATH}`;
+  const PATH = `${runtimeFolder(`${bunPackage}@1.4.5`)}/bin:${process.env.PATH}`;
   const running = await example.start({ environment: { PATH }, runtime: 'bun' });
   await expectDeliveries(running);
   await expectDeadLetters(running, './receiver.ts');

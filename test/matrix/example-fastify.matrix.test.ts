@@ -11,7 +11,7 @@ test.each([
   ['the newest Fastify', []],
   ['the oldest', ['fastify@5.0.0']],
 ])('examples/fastify receives on %s', async (_, packages) => {
-  const example = await openExample('fastify', ...packages).start();
+  const example = await openExample('fastify', { packages }).start();
   await expectDeliveries(example);
   await expectDeadLetters(example);
   await expectEcho(example);

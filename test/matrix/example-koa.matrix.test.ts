@@ -11,7 +11,7 @@ test.each([
   ['the newest Koa', []],
   ['the oldest', ['koa@2.15.0']],
 ])('examples/koa receives on %s', async (_, packages) => {
-  const example = await openExample('koa', ...packages).start();
+  const example = await openExample('koa', { packages }).start();
   await expectDeliveries(example);
   await expectDeadLetters(example);
   await expectEcho(example);

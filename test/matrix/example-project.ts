@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { createEvent, deliver, signedHeaders } from 'posthorn/testing';
@@ -10,6 +10,7 @@ import { type ChildProgram, packageRoot, startCommand } from '../support/child-p
 import { packed } from '../support/installed-package.ts';
 import { npmInstall } from '../support/packed-project.ts';
 import { until } from '../support/until.ts';
+import { nodeProgram } from './runtime.ts';
 
 /** A folder of `examples/` with a package.json of its own, with its packages in place and built. */
 export interface ExampleProject {
@@ -44,21 +45,40 @@ export interface RunningExample {
 /** The signing key of the examples. */
 export const KEY = 'whsec_of_the_examples';
 
-/**
- * Copies `examples/<name>`, installs the packed package and its other dependencies, and builds it. `packages`
- * replace or join those that it names.
- */
-export function openExample(name: string, ...packages: readonly string[]): ExampleProject {
+export interface ExampleOptions {
+  /** Replace or join the packages that it names. */
+  readonly packages?: readonly string[];
+  /** The version of Node.js that it needs, if it is another than that of the tests. */
+  readonly node?: string;
+  /** Of its modules, instead of that in its package.json. */
+  readonly type?: 'module' | 'commonjs';
+}
+
+/** Copies `examples/<name>`, installs the packed package and its other dependencies, and builds it. */
+export function openExample(name: string, options?: ExampleOptions): ExampleProject {
   const folder = mkdtempSync(join(tmpdir(), `posthorn-example-${name}-`));
   onTestFinished(() => rmSync(folder, { recursive: true }));
+  const { start: script = '' } = layOutExample(folder, name, options);
+  return { folder, start: (given) => start(folder, script, given) };
+}
+
+/** Does the same in a folder; returns the scripts of its package.json. */
+export function layOutExample(
+  folder: string,
+  name: string,
+  { packages = [], node, type }: ExampleOptions = {},
+): Readonly<Record<string, string>> {
   const source = join(packageRoot, 'examples', name);
   // What somebody has installed or built there stays out: that would hide what package.json lacks.
   const made = ['node_modules', 'dist', '.next', 'dead-letters'].map((made) => join(source, made));
   cpSync(source, folder, { recursive: true, filter: (path) => !made.includes(path) });
-  const { scripts = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   npmInstall(folder, packed().tarball, ...packages);
+  if (node !== undefined) symlinkSync(nodeProgram(node), join(folder, 'node_modules', '.bin', 'node'));
+  const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  if (type !== undefined) writeFileSync(join(folder, 'package.json'), JSON.stringify({ ...manifest, type }));
+  const { scripts = {} } = manifest;
   if (scripts.build !== undefined) build(folder);
-  return { folder, start: (options) => start(folder, scripts.start, options) };
+  return scripts;
 }
 
 function build(folder: string): void {

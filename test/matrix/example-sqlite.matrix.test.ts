@@ -4,11 +4,9 @@ import { createEvent, deliver } from 'posthorn/testing';
 import { expect, test } from 'vitest';
 import { expectDeadLetters, expectDeliveries, openExample, stopInDelivery } from './example-project.ts';
 
-/** Node.js 20 has no SQLite of its own. */
-const RUNTIME = `runtime@npm:node-linux-${process.arch}@24.21.0`;
-
 test('examples/sqlite handles each event once, also after a restart, and its letters are listed', async () => {
-  const example = openExample('sqlite', RUNTIME);
+  // Node.js 20 has no SQLite of its own.
+  const example = openExample('sqlite', { node: '24.21.0' });
   const first = await example.start();
   await expectDeliveries(first);
   const event = createEvent('transfer.succeeded', { id: 'TR_1', amount: 7, state: 'SUCCEEDED' });

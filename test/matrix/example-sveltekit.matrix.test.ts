@@ -2,9 +2,6 @@ import { createEvent, signedHeaders } from 'posthorn/testing';
 import { expect, test } from 'vitest';
 import { expectDeadLetters, expectDeliveries, KEY, openExample, stopInDelivery } from './example-project.ts';
 
-/** SvelteKit 3 does not run on Node.js 20. */
-const RUNTIME = `runtime@npm:node-linux-${process.arch}@24.21.0`;
-
 /** The packages of each version of SvelteKit, and its answer to a body without a content type. */
 const versions = [
   { version: 3, packages: [], untyped: 'Cross-site POST form submissions are forbidden' },
@@ -18,7 +15,8 @@ const versions = [
 test.each(versions)(
   'examples/sveltekit receives on SvelteKit $version, and its dead letters are replayed by the command',
   async ({ packages, untyped }) => {
-    const { start } = openExample('sveltekit', RUNTIME, ...packages);
+    // SvelteKit 3 does not run on Node.js 20.
+    const { start } = openExample('sveltekit', { node: '24.21.0', packages });
     const example = await start();
     await expectDeliveries(example);
     expect(await untypedAnswer(example.url)).toEqual([403, expect.stringContaining(untyped)]);

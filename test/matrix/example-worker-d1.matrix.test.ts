@@ -1,14 +1,16 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createEvent, deliver } from 'posthorn/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { parkedEvent } from '../examples/dead-letter-commands.ts';
-import { expectDeliveries, KEY, openExample } from './example-project.ts';
+import { madeOnce } from '../support/made-once.ts';
+import { expectDeliveries, KEY, layOutExample } from './example-project.ts';
 
-const PACKAGES = [`runtime@npm:node-linux-${process.arch}@22.23.3`, 'wrangler@4.86.0'];
+const OPTIONS = { node: '22.23.3', packages: ['wrangler@4.86.0'] };
 
 const TOKEN = 'token of the operators';
 
@@ -154,7 +156,12 @@ interface Served {
 
 /** Opens the example with its secrets and its tables. */
 function openMigrated(secrets: Readonly<Record<string, string>>) {
-  const { folder } = openExample('worker-d1', ...PACKAGES);
+  const made = madeOnce('worker-d1', (into) => void layOutExample(into, 'worker-d1', OPTIONS));
+  const folder = mkdtempSync(join(tmpdir(), 'posthorn-worker-d1-'));
+  const packages = join(made, 'node_modules');
+  cpSync(made, folder, { recursive: true, filter: (path) => path !== packages });
+  symlinkSync(packages, join(folder, 'node_modules'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
   const lines = Object.entries(secrets).map(([name, secret]) => `${name}="${secret}"\n`);
   writeFileSync(join(folder, '.dev.vars'), lines.join(''));
   const options = {

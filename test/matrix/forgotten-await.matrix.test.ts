@@ -12,12 +12,10 @@ const wrongLine = handlers.split('\n').findIndex((line) => line.includes('WRONG'
 let installed: InstalledPackage;
 
 beforeAll(() => {
-  installed = installPackage();
-  const { project, run } = installed;
   const [install = ''] =
     /^npm install .* eslint .*$/m.exec(readFileSync(join(packageRoot, PAGE), 'utf8')) ?? [];
-  const options = '--ignore-scripts --no-audit --no-fund --prefer-offline';
-  run('sh', ['-c', `${install} @types/node@20 ${options}`]);
+  installed = installPackage(`${install} @types/node@20 posthorn --ignore-scripts`);
+  const { project } = installed;
   mkdirSync(join(project, 'src'));
   writeFileSync(join(project, 'src', 'handlers.ts'), handlers);
   const compilerOptions = { module: 'nodenext', target: 'es2023', strict: true, types: ['node'] };

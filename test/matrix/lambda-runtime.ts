@@ -8,6 +8,7 @@ import { startCommand } from '../support/child-program.ts';
 import { listenUntilTheEnd } from '../support/listen.ts';
 import { npmInstall } from '../support/packed-project.ts';
 import { Seen } from '../support/seen.ts';
+import { nodeProgram } from './runtime.ts';
 
 /** What the runtime has told of an event, or of its start. */
 export interface Told {
@@ -25,11 +26,11 @@ export interface LambdaRuntime {
 
 const FOLDER = join(import.meta.dirname, 'projects', 'lambda');
 
-/** Installs the runtime interface client of AWS, and the Node.js that it is started with. */
+/** Installs the runtime interface client of AWS. */
 export function installRuntime(): { readonly folder: string; readonly remove: () => void } {
   const folder = mkdtempSync(join(tmpdir(), 'posthorn-lambda-'));
   writeFileSync(join(folder, 'package.json'), '{"private":true}');
-  npmInstall(folder, 'aws-lambda-ric@4.0.2', `node@npm:node-linux-${process.arch}@24.21.0`);
+  npmInstall(folder, 'aws-lambda-ric@4.0.2');
   // It is loaded by its name; rapid-client.cjs takes its place.
   writeFileSync(join(folder, 'node_modules', 'aws-lambda-ric', 'rapid-client.node'), '');
   copyFileSync(join(FOLDER, 'rapid-client.cjs'), join(folder, 'rapid-client.cjs'));
@@ -44,8 +45,7 @@ export async function startRuntime(
 ): Promise<LambdaRuntime> {
   const api = new RuntimeApi();
   const url = await listenUntilTheEnd((request, response) => void api.answer(request, response));
-  const modules = join(folder, 'node_modules');
-  const client = join(modules, 'aws-lambda-ric', 'index.mjs');
+  const client = join(folder, 'node_modules', 'aws-lambda-ric', 'index.mjs');
   const env = {
     PATH: process.env.PATH,
     ...environment,
@@ -59,8 +59,12 @@ export async function startRuntime(
     LAMBDA_TASK_ROOT: root,
     _HANDLER: handler,
   };
-  const node = join(modules, 'node', 'bin', 'node');
-  const program = startCommand(node, ['--require', join(folder, 'rapid-client.cjs'), client], env, root);
+  const program = startCommand(
+    nodeProgram('24.21.0'),
+    ['--require', join(folder, 'rapid-client.cjs'), client],
+    env,
+    root,
+  );
   onTestFinished(async () => {
     program.kill('SIGKILL');
     await program.exit;

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { expect } from 'vitest';
 import {
   type ExampleProject,
@@ -21,12 +20,7 @@ export function openNestExample(
   { version, type }: (typeof nestProjects)[number],
 ): ExampleProject {
   const packages = ['common', 'core', name.replace('nest', 'platform')];
-  const example = openExample(name, ...packages.map((part) => `@nestjs/${part}@${version}`));
-  const npm = (...args: readonly string[]) =>
-    execFileSync('npm', args, { cwd: example.folder, stdio: 'pipe' });
-  npm('pkg', 'set', `type=${type}`);
-  npm('run', 'build');
-  return example;
+  return openExample(name, { packages: packages.map((part) => `@nestjs/${part}@${version}`), type });
 }
 
 /** Checks what a NestJS example must do, up to its end by SIGTERM. */

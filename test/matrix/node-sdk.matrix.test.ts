@@ -33,9 +33,8 @@ async function startCollector(): Promise<{ url: string; received: (path: string)
 test('NodeSDK sends the spans and the metrics of a receiver, installed and set up as the page says', async () => {
   const [install = ''] =
     /^npm install @opentelemetry.*$/m.exec(readFileSync(join(packageRoot, PAGE), 'utf8')) ?? [];
-  const installed = installPackage();
+  const installed = installPackage(`${install} posthorn --ignore-scripts`);
   onTestFinished(installed.remove);
-  installed.run('sh', ['-c', `${install} --ignore-scripts --no-audit --no-fund --prefer-offline`]);
 
   const port = await freePort();
   const snippet = snippetWith('NodeSDK', PAGE).replace('3000', String(port));

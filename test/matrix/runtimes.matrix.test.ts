@@ -1,17 +1,12 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { packageRoot } from '../support/child-program.ts';
-import { createPackedProject, npmInstall } from '../support/packed-project.ts';
+import { type InstalledPackage, installPackage } from '../support/installed-package.ts';
+import { bunPackage, denoPackage, nodePackage, nodeProgram, runtimeFolder } from './runtime.ts';
 
 const { arch } = process;
-// The packages of the registry that hold the binaries themselves, so that no script has to run. For Linux
-// with glibc: elsewhere npm says that they do not fit.
-const nodePackage = `node-linux-${arch}`;
-const bunPackage = `@oven/bun-linux-${arch === 'arm64' ? 'aarch64' : arch}`;
-const denoPackage = `@deno/linux-${arch}-glibc`;
 
 interface Runtime {
   readonly name: string;
@@ -95,33 +90,30 @@ const resultsOfSqlite = {
   letters: ['evt 0 255'],
 };
 
+let installed: InstalledPackage;
 let project: string;
 
 beforeAll(() => {
-  project = createPackedProject();
+  installed = installPackage();
+  ({ project } = installed);
   for (const name of ['deliveries.mjs', 'fetch-deliveries.mjs', 'smoke.mjs', 'smoke.cjs', 'sqlite.mjs']) {
     copyFileSync(join(packageRoot, 'test', 'matrix', name), join(project, name));
   }
 });
 
-afterAll(() => rmSync(project, { recursive: true }));
+afterAll(() => installed.remove());
 
 describe.each(runtimes)('$name', ({ name, from, program, args }) => {
-  let folder: string;
+  let runtime: string;
 
   beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'posthorn-runtime-'));
-    writeFileSync(join(folder, 'package.json'), '{"private":true}');
-    npmInstall(folder, `runtime@npm:${from}`);
+    runtime = join(runtimeFolder(from), program);
   });
-
-  afterAll(() => rmSync(folder, { recursive: true }));
 
   test.each([
     ['import', 'smoke.mjs'],
     ['require', 'smoke.cjs'],
   ])('receives deliveries with what it gets by %s', (_, file) => {
-    const runtime = join(folder, 'node_modules', 'runtime', program);
     const output = execFileSync(runtime, [...args, file], { cwd: project, encoding: 'utf8' });
     expect(JSON.parse(output)).toEqual({ runtime: name, ...results });
   });
@@ -129,9 +121,8 @@ describe.each(runtimes)('$name', ({ name, from, program, args }) => {
   // Node.js has SQLite from 22.13 on; on Node.js 20 test/stores/sqlite runs better-sqlite3.
   if (!name.startsWith('Node.js 20.')) {
     test('keeps ids, letters and effects in the SQLite that it brings', () => {
-      const runtime = join(folder, 'node_modules', 'runtime', program);
-      const file = join(folder, 'events.db');
-      const output = execFileSync(runtime, [...args, 'sqlite.mjs', file], { cwd: project, encoding: 'utf8' });
+      const words = [...args, 'sqlite.mjs', `${name}.db`];
+      const output = execFileSync(runtime, words, { cwd: project, encoding: 'utf8' });
       expect(JSON.parse(output)).toEqual(resultsOfSqlite);
     });
   }
@@ -142,22 +133,17 @@ describe.each(runtimes)('$name', ({ name, from, program, args }) => {
 });
 
 describe('Node.js 18.20.8, which is too old, is told which version is needed', () => {
-  let folder: string;
+  let runtime: string;
 
   beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'posthorn-runtime-'));
-    writeFileSync(join(folder, 'package.json'), '{"private":true}');
-    npmInstall(folder, `runtime@npm:${nodePackage}@18.20.8`);
+    runtime = nodeProgram('18.20.8');
   });
-
-  afterAll(() => rmSync(folder, { recursive: true }));
 
   /** Runs a program that fails; returns what it prints as its error. */
   function failureOf(...args: readonly string[]): {
     readonly status: number | null;
     readonly stderr: string;
   } {
-    const runtime = join(folder, 'node_modules', 'runtime', 'bin', 'node');
     const { status, stdout, stderr } = spawnSync(runtime, args, { cwd: project, encoding: 'utf8' });
     expect(stdout).toBe('');
     return { status, stderr };

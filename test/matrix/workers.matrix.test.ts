@@ -1,26 +1,25 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { packageRoot } from '../support/child-program.ts';
-import { createPackedProject, npmInstall } from '../support/packed-project.ts';
+import { linkPackage } from '../support/installed-package.ts';
+import { nodeProgram } from './runtime.ts';
 
 const VERSION = '4.20260426.0';
 /** From this date, which docs/runtimes.md names, a request may wait for the promise of another one. */
 const COMPATIBILITY_DATE = '2024-10-14';
 
 test('in workerd, requests wait for each other, and what a request has begun goes on after its answer', () => {
-  const project = createPackedProject();
-  onTestFinished(() => rmSync(project, { recursive: true }));
-  // Miniflare needs Node.js 22.
-  const node = `runtime@npm:node-linux-${process.arch}@22.23.3`;
-  npmInstall(project, node, `miniflare@${VERSION}`, 'esbuild@0.28.2');
+  const { project, remove } = linkPackage('--ignore-scripts', `miniflare@${VERSION}`, 'esbuild@0.28.2');
+  onTestFinished(remove);
   const manifest = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'));
   writeFileSync(join(project, 'package.json'), JSON.stringify({ ...manifest, type: 'module' }));
   for (const name of ['worker.js', 'run.js']) {
     copyFileSync(join(packageRoot, 'test', 'matrix', 'projects', 'workers', name), join(project, name));
   }
-  const runtime = join(project, 'node_modules', 'runtime', 'bin', 'node');
+  // Miniflare needs Node.js 22.
+  const runtime = nodeProgram('22.23.3');
   const options = { cwd: project, encoding: 'utf8', timeout: 120_000 } as const;
   const output = execFileSync(runtime, ['run.js', COMPATIBILITY_DATE], options);
   const { bytes, compressedBytes, ...outcomes } = JSON.parse(output);

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packageRoot } from '../support/child-program.ts';
@@ -20,7 +20,7 @@ const PROGRAM = join(packageRoot, 'test', 'stored-forms', 'program.mjs');
 /** The version of the working tree, as it was built before the tests. */
 export const today: Version = { root: packageRoot, program: PROGRAM, remove: () => {} };
 
-/** Builds the version of a commit in a folder of its own, with the packages of its time. */
+/** Builds the version of a commit in a folder of its own, with the packages that its lock names. */
 export function buildCommit(commit: string): Version {
   checkCommit(commit);
   const root = mkdtempSync(join(tmpdir(), 'posthorn-version-'));
@@ -30,11 +30,20 @@ export function buildCommit(commit: string): Version {
   const archive = join(root, 'version.tar');
   git('archive', '--output', archive, commit);
   run('tar', ['-xf', archive]);
-  run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline']);
+  if (areInstalled(root)) symlinkSync(join(packageRoot, 'node_modules'), join(root, 'node_modules'));
+  else run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline']);
   run('npm', ['run', 'build']);
   const program = join(root, 'stored-forms.mjs');
   copyFileSync(PROGRAM, program);
   return { root, program, remove: () => rmSync(root, { recursive: true, force: true }) };
+}
+
+/** Whether the working tree has each package that the lock of a folder names, in the same version. */
+function areInstalled(root: string): boolean {
+  const [named, installed] = [root, packageRoot].map(
+    (folder) => JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')).packages,
+  );
+  return Object.keys(named).every((path) => named[path].integrity === installed[path]?.integrity);
 }
 
 /** Without this the test would fail in a clone that was made with `--depth`, and not say why. */

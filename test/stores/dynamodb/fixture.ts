@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import {
   type AttributeValue,
   CreateTableCommand,
+  DeleteTableCommand,
   DynamoDBClient,
   type DynamoDBClientConfig,
   paginateScan,
@@ -16,7 +18,7 @@ import { emulatorFolder } from './install-emulator.ts';
 import { HttpProxy } from './proxy.ts';
 import { tableDefinition, timeToLive } from './table.ts';
 
-/** An emulator of DynamoDB with a table, as long as a file of tests runs. */
+/** The emulator of DynamoDB, with a table as long as a file of tests runs. */
 export interface DynamoFixture {
   readonly table: string;
   /** A client without a proxy. */
@@ -31,11 +33,13 @@ export interface DynamoFixture {
   readonly items: (prefix: string) => Promise<readonly Record<string, AttributeValue>[]>;
 }
 
-const TABLE = 'posthorn-test';
+/** Java takes longer to start than most files of tests to run, so the files of a worker share one. */
+let emulator: ReturnType<typeof onFreePort> | undefined;
 
 export function useDynamo(): DynamoFixture {
+  const table = `posthorn-test-${randomUUID()}`;
   const clients: DynamoDBClient[] = [];
-  let emulator: ChildProcess | undefined;
+  let child: ChildProcess | undefined;
   let client: DynamoDBClient;
   let proxy: HttpProxy;
 
@@ -51,20 +55,21 @@ export function useDynamo(): DynamoFixture {
   };
 
   beforeAll(async () => {
-    const { port, child } = await onFreePort(startEmulator);
-    emulator = child;
+    emulator ??= onFreePort(startEmulator);
+    const { port, child: started } = await emulator;
+    child = started;
     proxy = await HttpProxy.start(port);
     client = openClient(`http://127.0.0.1:${port}`);
-    await client.send(new CreateTableCommand(tableDefinition(TABLE)));
-    await client.send(new UpdateTimeToLiveCommand(timeToLive(TABLE)));
+    await client.send(new CreateTableCommand(tableDefinition(table)));
+    await client.send(new UpdateTimeToLiveCommand(timeToLive(table)));
   });
   afterAll(async () => {
+    await client?.send(new DeleteTableCommand({ TableName: table }));
     for (const opened of clients) opened.destroy();
     await proxy?.close();
-    emulator?.kill('SIGKILL');
   });
   return {
-    table: TABLE,
+    table,
     get client() {
       return client;
     },
@@ -72,12 +77,12 @@ export function useDynamo(): DynamoFixture {
       return proxy;
     },
     openClient: (config) => openClient(proxy.url, config),
-    signal: (signal) => void emulator?.kill(signal),
+    signal: (signal) => void child?.kill(signal),
     items: async (prefix) => {
       const pages = paginateScan(
         { client },
         {
-          TableName: TABLE,
+          TableName: table,
           ConsistentRead: true,
           FilterExpression: 'begins_with(pk, :prefix)',
           ExpressionAttributeValues: { ':prefix': { S: prefix } },
