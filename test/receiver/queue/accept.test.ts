@@ -22,6 +22,7 @@ import {
 } from '../../support/open-endpoint.ts';
 import { KEY } from '../../support/served.ts';
 import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
+import { unanswered } from '../../support/unanswered.ts';
 import { ListQueue } from './list-queue.ts';
 
 const event = createEvent('transfer.succeeded');
@@ -39,7 +40,7 @@ function open(options: EndpointOptions, register: (receiver: Receiver) => void =
 describe('an event with queued handlers', () => {
   test('fails with the code of the queue where that hangs, in the time that the platform leaves', async () => {
     const { queue, receiver } = await open({});
-    queue.instead = () => new Promise(() => {});
+    queue.instead = unanswered;
     const reply = await receiver.receive({ ...deliveryOf(event), timeLimitMs: 1_000 });
     expect([reply.status, JSON.parse(reply.body).code]).toEqual([503, 'queue_unavailable']);
   });
@@ -176,7 +177,7 @@ describe('an event with queued handlers', () => {
     const deadLetters = createMapDeadLetters();
     const store = createMemoryStore({ now: clock.now });
     const { queue, send } = await open({ now: clock.now, store, deadLetters, deadlineMs: 1_000 });
-    queue.instead = () => new Promise(() => {});
+    queue.instead = unanswered;
     const young = eventAt(clock.startedAt);
     expect(await send(young)).toEqual(refused(503, 'queue_unavailable'));
     clock.step(14 * MINUTE_MS);
