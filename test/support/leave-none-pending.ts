@@ -20,13 +20,14 @@ aroundEach((runTest, { task }) => {
   const test = new RunningTest(`${JSON.stringify(task.fullTestName)} of ${file}`);
   return tests.run(test, async () => {
     await runTest();
-    const why = test.leavesPendingWhy;
-    if (why !== undefined && test.pending.size === 0)
-      throw new Error(`the test ${test.name} leaves nothing pending, but says that it does: ${why}`);
+    const { leavesPendingWhy: why } = test;
+    const leftNone = test.pending.size === 0;
     test.end();
     if (why === undefined) await untilNonePending(test);
     for (const timeout of test.timeouts) clearTimeout(timeout);
     if (why === undefined && test.pending.size > 0) throw failureOf(test);
+    if (why !== undefined && leftNone)
+      throw new Error(`the test ${test.name} leaves nothing pending, but says that it does: ${why}`);
   });
 });
 
