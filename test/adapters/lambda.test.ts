@@ -13,6 +13,7 @@ import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { eventAt } from '../support/open-endpoint.ts';
 import { KEY } from '../support/served.ts';
 import { MINUTE_MS, StepClock } from '../support/step-clock.ts';
+import { unanswered } from '../support/unanswered.ts';
 import { ownCases } from './conformance.ts';
 import {
   functionUrlEvent,
@@ -233,7 +234,6 @@ describe('the handler', () => {
 });
 
 describe('the remaining time of the function', () => {
-  const never = (): Promise<never> => new Promise(() => {});
   const remaining = (ms: number): LambdaContext => ({ getRemainingTimeInMillis: () => ms });
 
   /** Handles an event that no handler ever ends. */
@@ -242,7 +242,7 @@ describe('the remaining time of the function', () => {
     options: Partial<ReceiverOptions<Record<never, never>>> = {},
     event: object = createEvent('transfer.succeeded'),
   ) {
-    const { handler, reports } = create(options, never);
+    const { handler, reports } = create(options, unanswered);
     const { statusCode, body } = await handler(httpApiEvent(requestOf(event)), context);
     return { statusCode, ...JSON.parse(body), durationMs: reports[0]?.durationMs };
   }

@@ -14,6 +14,7 @@ import { readOptions } from '../../src/receiver/settings.ts';
 import { ListQueue } from '../receiver/queue/list-queue.ts';
 import { KEY } from '../support/served.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { unanswered } from '../support/unanswered.ts';
 import { letter } from './letters.ts';
 
 const MINUTE_MS = 60_000;
@@ -92,9 +93,10 @@ describe('an import', () => {
     await new Promise<void>((resolve) => {
       const complete = () => {
         resolve();
-        return new Promise<never>(() => {});
+        return unanswered();
       };
-      void open({ store: { ...store, complete, commandTimeoutMs: 60_000 } }).take('evt_1');
+      const interrupted = open({ store: { ...store, complete, commandTimeoutMs: 60_000 } }, 0);
+      interrupted.take('evt_1').catch(() => {});
     });
     expect(await store.claim({ id: 'evt_1', token: 'another', ...terms })).toMatchObject({ state: 'busy' });
     expect(await open({ store }).take('evt_1')).toBe('imported');

@@ -14,6 +14,7 @@ import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { type EndpointOptions, eventAt, on, openEndpoint } from '../support/open-endpoint.ts';
 import { KEY } from '../support/served.ts';
 import { throwing } from '../support/throwing.ts';
+import { unanswered } from '../support/unanswered.ts';
 import { durationMsOf, isFailed, spanOf, useOpenTelemetry } from './opentelemetry-sdk.ts';
 
 const event = createEvent('transfer.succeeded', { id: 'TR_secret_account', amount: 123_456_789 });
@@ -166,7 +167,7 @@ describe('a delivery is a span', () => {
 
   test('and a handler that is deaf to its signal has a span that ends with the run', async () => {
     const { reports, send, ...collected } = await open(
-      (receiver) => receiver.on('transfer.*', () => new Promise(() => {}), { name: 'deaf' }),
+      (receiver) => receiver.on('transfer.*', unanswered, { name: 'deaf' }),
       { deadlineMs: 100, maxRunMs: 200 },
     );
     expect(await send(event)).toMatchObject({ status: 503 });

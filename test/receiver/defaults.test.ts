@@ -3,13 +3,11 @@ import { createEvent } from 'posthorn/testing';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { deliveryOf } from '../support/delivery-of.ts';
 import { KEY } from '../support/served.ts';
+import { unanswered } from '../support/unanswered.ts';
 import { until } from '../support/until.ts';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
-
-/** Never resolves before its signal aborts, and then stays deaf. */
-const forever = (): Promise<never> => new Promise(() => {});
 
 function createDefault() {
   return createReceiver({ signingKey: KEY }).observe(() => {});
@@ -32,7 +30,7 @@ describe('without options, times are', () => {
     const contexts: HandlerContext[] = [];
     const receiver = createDefault().on('*', (_event, context) => {
       contexts.push(context);
-      return forever();
+      return unanswered();
     });
     const answer = receiver.receive(deliveryOf(createEvent('transfer.created')));
     await vi.advanceTimersByTimeAsync(24_999);
@@ -51,7 +49,7 @@ describe('without options, times are', () => {
 
   test('bodyTimeoutMs 10,000', async () => {
     const receiver = createDefault().on('*', () => {});
-    const delivery = { ...deliveryOf(createEvent('transfer.created')), readBody: forever };
+    const delivery = { ...deliveryOf(createEvent('transfer.created')), readBody: unanswered };
     const answer = receiver.receive(delivery);
     await vi.advanceTimersByTimeAsync(9_999);
     expect(await isPending(answer)).toBe(true);

@@ -1,24 +1,20 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
-import { relative } from 'node:path';
 import { inspect, types } from 'node:util';
-import { aroundEach } from 'vitest';
+import { tests } from './running-test.ts';
 
 // Vitest tells of a rejection that nobody handles, and of an exception that nobody catches, but after the end
 // of their test it names the test that runs by then, or none. Here they name the test that left them.
 
-const TESTS = Symbol.for('posthorn.tests.name-late-failures');
+const DONE = Symbol.for('posthorn.tests.name-late-failures');
 
-function createTests(): AsyncLocalStorage<string> {
-  const tests = new AsyncLocalStorage<string>();
+function nameFailures(): void {
   const apply: ProxyHandler<typeof process.emit>['apply'] = (emit, self, [event, reason, ...others]) => {
     const isFailure = event === 'unhandledRejection' || event === 'uncaughtException';
     // Where a test listens to them itself Vitest passes over them.
-    const test = isFailure && process.listenerCount(event) === 1 ? tests.getStore() : undefined;
+    const test = isFailure && process.listenerCount(event) === 1 ? tests.getStore()?.name : undefined;
     return Reflect.apply(emit, self, [event, test === undefined ? reason : named(reason, test), ...others]);
   };
   // A listener of its own would keep Vitest from telling of them.
   process.emit = new Proxy(process.emit, { apply });
-  return tests;
 }
 
 /** An error is shown as the cause; its stack says where it comes from. */
@@ -29,10 +25,7 @@ function named(reason: unknown, test: string): Error {
 }
 
 // Before each file, in a worker that may have had others.
-if (!Reflect.has(globalThis, TESTS)) Reflect.set(globalThis, TESTS, createTests());
-const tests: AsyncLocalStorage<string> = Reflect.get(globalThis, TESTS);
-
-aroundEach((runTest, { task }) => {
-  const file = relative(process.cwd(), task.file.filepath);
-  return tests.run(`${JSON.stringify(task.fullTestName)} of ${file}`, runTest);
-});
+if (!Reflect.has(globalThis, DONE)) {
+  Reflect.set(globalThis, DONE, true);
+  nameFailures();
+}

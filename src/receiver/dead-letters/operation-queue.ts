@@ -1,5 +1,5 @@
 import { Semaphore } from '../timing/semaphore.ts';
-import { Timer } from '../timing/time-limit.ts';
+import { Timer } from '../timing/timer.ts';
 
 /**
  * The number of operations that run at once. Node.js works on files with four threads, and twice as many

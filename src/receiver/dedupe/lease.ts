@@ -1,5 +1,5 @@
 import { UnavailableError } from '../errors.ts';
-import { Timer } from '../timing/time-limit.ts';
+import { Timer } from '../timing/timer.ts';
 import type { LeaseRequest, RenewResult } from './store.ts';
 import type { TimeLimitedStore } from './time-limited.ts';
 

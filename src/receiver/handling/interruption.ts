@@ -1,5 +1,5 @@
 import { AbortedError } from '../errors.ts';
-import { Timer } from '../timing/time-limit.ts';
+import { Timer } from '../timing/timer.ts';
 
 /**
  * Aborts a run from outside: at `maxRunMs`, at the end of `close()`, or because another process has the

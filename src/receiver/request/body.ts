@@ -1,5 +1,5 @@
 import { RequestError, type UnavailableError } from '../errors.ts';
-import { Timer } from '../timing/time-limit.ts';
+import { Timer } from '../timing/timer.ts';
 import type { BodyMemory, BodyShare } from './body-memory.ts';
 import type { BodyOptions, Delivery } from './delivery.ts';
 import { isRawBody, type RawBody, toBytes } from './raw-body.ts';

@@ -1,4 +1,4 @@
-import { Timer } from '../../receiver/timing/time-limit.ts';
+import { Timer } from '../../receiver/timing/timer.ts';
 import { isInstance } from '../../receiver/values/foreign-values.ts';
 
 /** The client was not connected, so nothing was sent. */

@@ -6,6 +6,7 @@ import { deliveryOf } from '../../support/delivery-of.ts';
 import { receiverWithReports } from '../../support/receiver-with-reports.ts';
 import { KEY, serve } from '../../support/served.ts';
 import { throwing } from '../../support/throwing.ts';
+import { unanswered } from '../../support/unanswered.ts';
 
 interface Call {
   readonly resolve: (keys: Key | readonly Key[]) => void;
@@ -73,7 +74,7 @@ describe('a source of keys', () => {
     { name: 'gives an empty list', source: async () => [] },
     { name: 'gives a list with an empty key', source: async () => [KEY, ''] },
     { name: 'gives a list with a hole', source: async () => Object.assign([], { 1: KEY }) },
-    { name: 'is late', source: () => new Promise(() => {}) },
+    { name: 'is late', source: unanswered },
   ];
   test.each(nothing)('that $name: 503, and no handler runs', async ({ source }) => {
     const seen: unknown[] = [];

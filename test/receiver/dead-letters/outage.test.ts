@@ -10,6 +10,7 @@ import { readAll } from '../../support/read-all.ts';
 import { Seen } from '../../support/seen.ts';
 import { KEY } from '../../support/served.ts';
 import { MINUTE_MS } from '../../support/step-clock.ts';
+import { unanswered } from '../../support/unanswered.ts';
 import { expectNothingToBeParked, openLastChance } from './last-chance.ts';
 
 /** Dead letters of which some operations are replaced. */
@@ -17,7 +18,6 @@ function broken(operations: Partial<DeadLetters>): DeadLetters {
   return { ...createMapDeadLetters(), ...operations };
 }
 
-const never = (): Promise<never> => new Promise(() => {});
 const noSpace = (): Promise<never> =>
   Promise.reject(Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' }));
 
@@ -28,12 +28,14 @@ test('dead letters that refuse to be written: the handlers run all the same', as
 
 test('dead letters that hang when written: the handlers run all the same', async () => {
   flowingTime();
-  await expectNothingToBeParked(openLastChance(broken({ put: never })));
+  await expectNothingToBeParked(openLastChance(broken({ put: unanswered })));
 });
 
 test('dead letters that hang altogether: the handlers run all the same', async () => {
   flowingTime();
-  await expectNothingToBeParked(openLastChance(broken({ put: never, get: never, remove: never })));
+  await expectNothingToBeParked(
+    openLastChance(broken({ put: unanswered, get: unanswered, remove: unanswered })),
+  );
 });
 
 /** Dead letters of which some operations hang while the gate is shut. */

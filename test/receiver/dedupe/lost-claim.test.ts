@@ -9,6 +9,7 @@ import { forwardedClock, stoppedClock } from '../../support/monotonic-clock.ts';
 import { accepted, on, openEndpoint, refused } from '../../support/open-endpoint.ts';
 import { Seen } from '../../support/seen.ts';
 import { KEY } from '../../support/served.ts';
+import { unanswered } from '../../support/unanswered.ts';
 import { ListQueue } from '../queue/list-queue.ts';
 
 const HOUR_MS = 3_600_000;
@@ -226,7 +227,7 @@ test('a handler that ends before its late renewal is answered reports it too, an
   const renewing = new Seen<string>();
   const renew: Store['renew'] = ({ id }) => {
     renewing.add(id);
-    return new Promise(() => {});
+    return unanswered();
   };
   const store = { ...createMemoryStore(), renew };
   const { reports, send } = await openEndpoint({ leaseMs: 300, queue, store }, (receiver) =>

@@ -4,6 +4,7 @@ import { HeldHandler } from '../../support/held-handler.ts';
 import { accepted, eventAt, openEndpoint, refused } from '../../support/open-endpoint.ts';
 import { Seen } from '../../support/seen.ts';
 import { MINUTE_MS, stepClocked } from '../../support/step-clock.ts';
+import { unanswered } from '../../support/unanswered.ts';
 
 /** A memory store that tells which releases it was asked for. */
 function createWatchedStore(now?: () => number) {
@@ -20,7 +21,7 @@ function createWatchedStore(now?: () => number) {
 describe('a claim that may have been taken all the same is given back under its token', () => {
   test.each([
     { name: 'failed', answer: (): Promise<never> => Promise.reject(new Error('ECONNRESET')) },
-    { name: 'timed out', answer: (): Promise<never> => new Promise(() => {}) },
+    { name: 'timed out', answer: unanswered },
   ])('the first question $name', async ({ answer }) => {
     const { memory, releases, store } = createWatchedStore();
     const tokens: string[] = [];

@@ -12,20 +12,20 @@ import {
 import { readAll } from '../../support/read-all.ts';
 import { Seen } from '../../support/seen.ts';
 import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
+import { unanswered } from '../../support/unanswered.ts';
 import { until } from '../../support/until.ts';
 
 beforeEach(flowingTime);
 
 const away = (): Promise<never> => Promise.reject(new Error('ECONNREFUSED'));
-const never = (): Promise<never> => new Promise(() => {});
 const unreachable: Store = { claim: away, renew: away, complete: away, release: away };
 // Its time-out lies behind the deadline of the deliveries.
 const silent: Store = {
   commandTimeoutMs: 1_000,
-  claim: never,
-  renew: never,
-  complete: never,
-  release: never,
+  claim: unanswered,
+  renew: unanswered,
+  complete: unanswered,
+  release: unanswered,
 };
 
 /** An endpoint whose handler succeeds or fails, and an event so many minutes old. */

@@ -2,11 +2,10 @@ import { createMemoryStore, type Store } from 'posthorn';
 import { describe, expect, test } from 'vitest';
 import { fakeTime, passUntil } from '../../support/fake-time.ts';
 import { accepted, refused } from '../../support/open-endpoint.ts';
+import { unanswered } from '../../support/unanswered.ts';
 import { claimAndDie, eventOf, KEY_A, openHeld, recordingStore } from './keyed-events.ts';
 
 // A store that fails, or is silent, when it is asked for the key of a handler.
-
-const silent = () => new Promise<never>(() => {});
 
 /** A store whose claims of the key "a" are other ones. */
 function storeWith(claim: (memory: Store) => Store['claim']) {
@@ -33,7 +32,7 @@ describe('if the claim of a key fails,', () => {
 
   test('so do the events that wait behind it', async () => {
     const pass = fakeTime();
-    const { store, claims } = storeWith(() => silent);
+    const { store, claims } = storeWith(() => unanswered);
     const { send } = openHeld({ store });
     const answers = [eventOf('a'), eventOf('a')].map((event) => send(event));
     for (const answer of answers)
@@ -77,7 +76,7 @@ describe('if the claim of a key fails,', () => {
 
 test('a store that is silent until handlers must begin has not said that the key is busy', async () => {
   const pass = fakeTime();
-  const { store } = storeWith(() => silent);
+  const { store } = storeWith(() => unanswered);
   const { reports, send } = openHeld({ store, deadlineMs: 2_000, leaseMs: 3_000 });
   expect(await passUntil(pass, send(eventOf('a')))).toEqual(refused(503, 'store_unavailable'));
   expect(reports.all).toMatchObject([{ outcome: 'failed' }]);

@@ -18,6 +18,7 @@ import { readAll } from '../../support/read-all.ts';
 import { KEY } from '../../support/served.ts';
 import { StepClock } from '../../support/step-clock.ts';
 import { throwing } from '../../support/throwing.ts';
+import { unanswered } from '../../support/unanswered.ts';
 import { until } from '../../support/until.ts';
 
 /** The 2 seconds that are promised, and a step of the clock. */
@@ -127,7 +128,7 @@ describe('health where the store', () => {
       },
       says: /./,
     },
-    'gives no answer': { before: () => new Promise(() => {}), says: /not answer within 1500 ms/ },
+    'gives no answer': { before: unanswered, says: /not answer within 1500 ms/ },
   };
   for (const [name, { before, says }] of Object.entries(failures)) {
     test(`${name}: it says so in time, since when, and that it is back`, async () => {
@@ -166,7 +167,7 @@ describe('health where the store', () => {
 
   test('has a longer time-out of its own: the question has not', async () => {
     const store = Object.assign(new ShakyStore(), { commandTimeoutMs: 20_000 });
-    store.before = () => new Promise(() => {});
+    store.before = unanswered;
     const { result, ms } = await timed(create({ store }).health());
     expect(result.store.ok).toBe(false);
     expect(ms).toBeLessThan(LIMIT_MS);

@@ -16,6 +16,7 @@ import {
 import { KEY } from '../../support/served.ts';
 import { MINUTE_MS, stepClocked } from '../../support/step-clock.ts';
 import { throwing } from '../../support/throwing.ts';
+import { unanswered } from '../../support/unanswered.ts';
 import { ListQueue } from './list-queue.ts';
 
 const event = createEvent('transfer.succeeded');
@@ -39,7 +40,7 @@ function withClock() {
 describe('an event with queued handlers', () => {
   test('fails with the code of the queue where that hangs, in the time that the platform leaves', async () => {
     const { queue, receiver } = await open({});
-    queue.instead = () => new Promise(() => {});
+    queue.instead = unanswered;
     const reply = await receiver.receive({ ...deliveryOf(event), timeLimitMs: 1_000 });
     expect([reply.status, JSON.parse(reply.body).code]).toEqual([503, 'queue_unavailable']);
   });
@@ -171,7 +172,7 @@ describe('an event with queued handlers', () => {
   test('is answered 503 in time by a queue that hangs, and parked where no retry will come', async () => {
     const { clock, deadLetters, options } = withClock();
     const { queue, send } = await open({ ...options, deadlineMs: 1_000 });
-    queue.instead = () => new Promise(() => {});
+    queue.instead = unanswered;
     const young = eventAt(clock.startedAt);
     expect(await send(young)).toEqual(refused(503, 'queue_unavailable'));
     clock.step(14 * MINUTE_MS);

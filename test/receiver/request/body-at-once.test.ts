@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { deliveryOf } from '../../support/delivery-of.ts';
 import { KEY } from '../../support/served.ts';
 import { throwing } from '../../support/throwing.ts';
+import { unanswered } from '../../support/unanswered.ts';
 
 describe('a body that an adapter hands over at once', () => {
   const mount = (maxBodyBytes?: number) => {
@@ -42,7 +43,7 @@ describe('a body that an adapter hands over at once', () => {
     const delivery = deliveryOf(createEvent('transfer.succeeded'));
     const readBody: Delivery['readBody'] = ({ onProgress }) => {
       onProgress?.(301);
-      return new Promise(() => {});
+      return unanswered();
     };
     expect(await receiver.receive({ ...delivery, readBody })).toMatchObject({
       status: 503,

@@ -13,10 +13,9 @@ import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { eventAt } from '../../support/open-endpoint.ts';
 import { KEY } from '../../support/served.ts';
 import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
+import { unanswered } from '../../support/unanswered.ts';
 
 beforeEach(flowingTime);
-
-const never = (): Promise<never> => new Promise(() => {});
 
 /** Hands over one delivery with a time limit; what came of it. */
 async function receive(
@@ -38,7 +37,7 @@ describe('the time limit of a delivery', () => {
     let context: HandlerContext | undefined;
     const { code, report } = await receive(300, (_event, given) => {
       context = given;
-      return never();
+      return unanswered();
     });
     expect(code).toBe('deadline_reached');
     expect(report).toMatchObject({ outcome: 'failed', attempt: 1 });
@@ -48,13 +47,13 @@ describe('the time limit of a delivery', () => {
   });
 
   test.each([200, 1e9, Number.POSITIVE_INFINITY])('never puts deadlineMs off: %d', async (timeLimitMs) => {
-    const { code, report } = await receive(timeLimitMs, never, { deadlineMs: 100 });
+    const { code, report } = await receive(timeLimitMs, unanswered, { deadlineMs: 100 });
     expect(code).toBe('deadline_reached');
     expect(report?.durationMs).toBeLessThan(1_500);
   });
 
   test.each([0, -5_000])('leaves no time for handlers: %d', async (timeLimitMs) => {
-    const { status, code } = await receive(timeLimitMs, never);
+    const { status, code } = await receive(timeLimitMs, unanswered);
     expect({ status, code }).toEqual({ status: 503, code: 'deadline_reached' });
   });
 
@@ -77,7 +76,7 @@ describe('a last attempt with a time limit', () => {
 
   test('is parked before the limit, where its handlers take longer', async () => {
     const deadLetters = createMapDeadLetters();
-    const { outcome, report } = await receive(1_000, never, { deadLetters, now: clock.now }, event);
+    const { outcome, report } = await receive(1_000, unanswered, { deadLetters, now: clock.now }, event);
     expect(outcome).toBe('parked');
     expect(report?.durationMs).toBeGreaterThan(500);
     expect(report?.durationMs).toBeLessThan(1_500);
@@ -85,8 +84,8 @@ describe('a last attempt with a time limit', () => {
   });
 
   test('is answered by then, where its letter is not stored', async () => {
-    const deadLetters = { ...createMapDeadLetters(), put: never };
-    const { code, report } = await receive(400, never, { deadLetters, now: clock.now }, event);
+    const deadLetters = { ...createMapDeadLetters(), put: unanswered };
+    const { code, report } = await receive(400, unanswered, { deadLetters, now: clock.now }, event);
     expect(code).toBe('deadline_reached');
     expect(report?.warnings.join()).toContain('dead_letter_not_stored');
     expect(report?.durationMs).toBeLessThan(1_500);

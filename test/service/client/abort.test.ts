@@ -2,6 +2,7 @@ import { ConfigurationError } from 'posthorn';
 import type { CallOptions, Client } from 'posthorn/client';
 import { describe, expect, test } from 'vitest';
 import { readAll } from '../../support/read-all.ts';
+import { unanswered } from '../../support/unanswered.ts';
 import { until } from '../../support/until.ts';
 import { openClientOf } from './open-client.ts';
 import { clientOf, failureOf } from './secrets.ts';
@@ -83,7 +84,7 @@ test('aborted while a token is awaited', async () => {
   const controller = new AbortController();
   const accessToken = () => {
     queueMicrotask(() => controller.abort());
-    return new Promise<string>(() => {});
+    return unanswered();
   };
   const { currencies, requests } = await openClientOf(() => 'hang', { profile: { accessToken } });
   const error = await failureOf(() => currencies.list({ signal: controller.signal }));

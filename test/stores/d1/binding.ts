@@ -1,4 +1,5 @@
 import type { D1Binding, D1Result, D1Statement } from 'posthorn/d1';
+import { unanswered } from '../../support/unanswered.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 /** https://developers.cloudflare.com/d1/platform/limits/ */
@@ -93,7 +94,7 @@ export const silent =
   (wasWritten: boolean): Fault =>
   (run) => {
     if (wasWritten) run();
-    return new Promise(() => {});
+    return unanswered();
   };
 
 /** Is written once `release` resolves, whose caller may have given up by then. */

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import { startServer, stopServer } from '../../support/listen.ts';
+import { tests } from '../../support/running-test.ts';
 
 /** An answer of the emulator. */
 export interface Answer {
@@ -91,12 +92,14 @@ export const refuse =
   async ({ reply }) =>
     reply({ status, body: JSON.stringify({ __type: type, message }) });
 
-/** Never answers, after the write or without it. */
-export const silent =
-  (wasWritten: boolean): Treatment =>
-  async ({ run }) => {
+/** Does not answer, after the write or without it; when its test is over it cuts the connection. */
+export function silent(wasWritten: boolean): Treatment {
+  const test = tests.getStore();
+  return async ({ run, cut }) => {
     if (wasWritten) await run();
+    test?.whenOver(cut);
   };
+}
 
 const API = 'com.amazonaws.dynamodb.v20120810';
 

@@ -5,6 +5,7 @@ import { createPostgresDeadLetters, createPostgresInbox, createPostgresStore } f
 import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
 import { createSqliteDeadLetters, createSqliteInbox, createSqliteStore } from 'posthorn/sqlite';
 import { type ListedStore, type StoreName, stores } from '../../../src/stores/list.ts';
+import { unanswered } from '../../support/unanswered.ts';
 
 /** The texts and the parameters of the statements that a server has got. */
 export type Sent = unknown[];
@@ -29,14 +30,12 @@ interface Functions {
   readonly createInbox?: (...values: never[]) => unknown;
 }
 
-const never = <T>(): Promise<T> => new Promise<T>(() => {});
-
 const functions: Readonly<Record<StoreName, Functions>> = {
   redis: {
     client: (sent) => {
       const send = (...values: unknown[]) => {
         sent.push(...values);
-        return never();
+        return unanswered();
       };
       return { status: 'ready', eval: send, evalsha: send, disconnect: () => {} };
     },
@@ -48,7 +47,7 @@ const functions: Readonly<Record<StoreName, Functions>> = {
       const client = {
         query: (text: string, values: unknown[] = []) => {
           sent.push(text, ...values);
-          return never();
+          return unanswered();
         },
         on: () => {},
         release: () => {},
@@ -70,7 +69,7 @@ const functions: Readonly<Record<StoreName, Functions>> = {
     createInbox: createSqliteInbox,
   },
   dynamodb: {
-    client: () => ({ send: never, config: { serviceId: 'DynamoDB' } }),
+    client: () => ({ send: unanswered, config: { serviceId: 'DynamoDB' } }),
     place: { table: 'posthorn', scope: 'silent' },
     createStore: createDynamoStore,
     createDeadLetters: createDynamoDeadLetters,
@@ -83,7 +82,7 @@ const functions: Readonly<Record<StoreName, Functions>> = {
           return statement;
         },
       };
-      return { prepare: () => statement, batch: never };
+      return { prepare: () => statement, batch: unanswered };
     },
     createStore: createD1Store,
     createDeadLetters: createD1DeadLetters,

@@ -6,6 +6,7 @@ import { flowingTime } from '../../support/fake-time.ts';
 import { ampleDeadlines } from '../../support/limits.ts';
 import { type EndpointOptions, on, openEndpoint } from '../../support/open-endpoint.ts';
 import { Seen } from '../../support/seen.ts';
+import { unanswered } from '../../support/unanswered.ts';
 import { useDatabase } from './fixture.ts';
 import { testClient } from './inbox-clients.ts';
 import { recordsOf, useLedger } from './ledger.ts';
@@ -59,13 +60,7 @@ describe('an inbox in transactions of another client', () => {
   test('gives up at the deadline where begin gets no connection', async () => {
     // By its clock the receiver has been at it for four of the five seconds.
     const options = { deadlineMs: 5_000, now: () => Date.now() - 4_000 };
-    expect(
-      await failureOf(
-        () => new Promise(() => {}),
-        () => {},
-        options,
-      ),
-    ).toMatchObject({
+    expect(await failureOf(unanswered, () => {}, options)).toMatchObject({
       code: 'inbox_unavailable',
     });
   });
@@ -76,7 +71,7 @@ describe('an inbox in transactions of another client', () => {
     const hangs: BeginTransaction<unknown> = async (work) => {
       await begin(work);
       hung.add(true);
-      return new Promise(() => {});
+      return unanswered();
     };
     const once = createPostgresInbox(ledger.pool, { scope: 'begin-test', begin: hangs }).once(
       'book',

@@ -3,7 +3,7 @@ import { createRedisDeadLetters, createRedisStore, type IoredisClient } from 'po
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { deliveryOf } from '../../support/delivery-of.ts';
-import { fakeTime } from '../../support/fake-time.ts';
+import { fakeTime, passUntil } from '../../support/fake-time.ts';
 import { freePort } from '../../support/free-port.ts';
 import { ampleDeadlines, ampleTime } from '../../support/limits.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
@@ -166,7 +166,7 @@ describe('while Redis is away for long', () => {
   });
 
   test('health answers in its own time', async () => {
-    const { client } = await away();
+    const { client, connect } = await away();
     const { receiver } = await open(client);
     const advance = fakeTime();
     const health = receiver.health();
@@ -174,6 +174,9 @@ describe('while Redis is away for long', () => {
     const { store } = await health;
     expect(store).toMatchObject({ ok: false, error: { code: 'store_unavailable' } });
     expect(store.latencyMs).toBeLessThanOrEqual(HEALTH_LIMIT_MS);
+    // Its question would wait on.
+    connect();
+    await passUntil(advance, new Promise((resolve) => client.once('ready', resolve)));
   });
 
   test('bodies that wait are counted, and one that does not fit does not wait', async () => {

@@ -1,7 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import type { HandlerContext } from '../../../receiver/handling/route.ts';
 import { jittered } from '../../../receiver/timing/jitter.ts';
-import { Timer, withTimeLimit } from '../../../receiver/timing/time-limit.ts';
+import { withTimeLimit } from '../../../receiver/timing/time-limit.ts';
+import { Timer } from '../../../receiver/timing/timer.ts';
 import { Deferred } from '../../kit/deferred.ts';
 import { timeToBegin } from '../../kit/inbox/once.ts';
 

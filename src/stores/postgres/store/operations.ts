@@ -1,5 +1,6 @@
 import { inNextTurn } from '../../../receiver/timing/next-turn.ts';
-import { Timer, withTimeLimit } from '../../../receiver/timing/time-limit.ts';
+import { withTimeLimit } from '../../../receiver/timing/time-limit.ts';
+import { Timer } from '../../../receiver/timing/timer.ts';
 import { show } from '../../../receiver/values/foreign-values.ts';
 import { wholeMs } from '../../kit/durations.ts';
 import { ServerClock } from '../../kit/server-clock.ts';
