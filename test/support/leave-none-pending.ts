@@ -7,7 +7,10 @@ import { type PendingOperation, RunningTest, tests } from './running-test.ts';
 
 /** The time that operations have to end after their test. It passes only if they do not end. */
 const SETTLE_MS = 15_000;
-const STEP_MS = 10;
+
+/** The pauses between two looks: longer and longer, because most have ended by the first. */
+const FIRST_PAUSE_MS = 10;
+const LONGEST_PAUSE_MS = 200;
 
 /** A line of a stack, other than those of the timers themselves. */
 const FRAME = /^ +at (?!.*\/(?:registered-timer|time-limit)\.ts)/;
@@ -32,12 +35,18 @@ aroundEach((runTest, { task }) => {
 });
 
 async function untilNonePending({ pending }: RunningTest): Promise<void> {
-  for (let waitedMs = 0; waitedMs < SETTLE_MS; waitedMs += STEP_MS) {
+  let pauseMs = FIRST_PAUSE_MS;
+  for (let waitedMs = 0; waitedMs < SETTLE_MS; waitedMs += pauseMs) {
     // The end of one operation may begin another.
     if (pending.size === 0) await new Promise((resolve) => setImmediate(resolve));
     if (pending.size === 0) return;
-    await new Promise((resolve) => setTimeout(resolve, STEP_MS));
+    await pause(pauseMs);
+    pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
   }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, ms));
 }
 
 /** One error for each place in which operations began. */

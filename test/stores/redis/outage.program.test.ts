@@ -3,7 +3,7 @@ import { createRedisDeadLetters, createRedisStore, type IoredisClient } from 'po
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { deliveryOf } from '../../support/delivery-of.ts';
-import { fakeTime, passUntil } from '../../support/fake-time.ts';
+import { fakeTime } from '../../support/fake-time.ts';
 import { freePort } from '../../support/free-port.ts';
 import { ampleDeadlines, ampleTime } from '../../support/limits.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
@@ -176,7 +176,7 @@ describe('while Redis is away for long', () => {
     expect(store.latencyMs).toBeLessThanOrEqual(HEALTH_LIMIT_MS);
     // Its question would wait on.
     connect();
-    await passUntil(advance, new Promise((resolve) => client.once('ready', resolve)));
+    while (client.status !== 'ready') await advance(20);
   });
 
   test('bodies that wait are counted, and one that does not fit does not wait', async () => {
