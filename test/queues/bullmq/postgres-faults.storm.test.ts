@@ -4,11 +4,12 @@ import { usePostgres } from '../../stores/postgres/fixture.ts';
 import type { StopMode } from '../../stores/postgres/server-process.ts';
 import type { PostgresServer } from '../../stores/postgres/servers.ts';
 import { send } from '../../stores/redis/deliveries.ts';
+import type { Note } from '../../support/notes.ts';
 import { randomPause } from '../../support/random-pause.ts';
 import { until } from '../../support/until.ts';
 import { runPostgresClock } from './postgres-clock.ts';
 import { openPostgresProcesses } from './postgres-processes.ts';
-import type { Note, Started } from './processes.ts';
+import type { Started } from './processes.ts';
 
 const EVENTS = 2_000;
 const SENDERS = 12;

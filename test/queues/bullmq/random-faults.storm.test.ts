@@ -5,10 +5,11 @@ import { describe, expect, test } from 'vitest';
 import { send } from '../../stores/redis/deliveries.ts';
 import { useRedis } from '../../stores/redis/fixture.ts';
 import type { RedisServer } from '../../stores/redis/servers.ts';
+import type { Note } from '../../support/notes.ts';
 import { randomPause } from '../../support/random-pause.ts';
 import { until } from '../../support/until.ts';
 import { runFastClock } from './fast-clock.ts';
-import { type Note, openProcesses, type Started } from './processes.ts';
+import { openProcesses, type Started } from './processes.ts';
 
 const SENDERS = 6;
 const PAUSE_MS = 80;

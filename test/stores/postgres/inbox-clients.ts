@@ -12,7 +12,7 @@ import { Seen } from '../../support/seen.ts';
 import { throwing } from '../../support/throwing.ts';
 import { until } from '../../support/until.ts';
 import { isInboxError } from './inbox-failure.ts';
-import { bookings, recordsOf } from './ledger.ts';
+import { tracesOf } from './ledger.ts';
 
 /** A client whose transactions an inbox takes by `begin`. */
 export interface Client<Tx> {
@@ -83,10 +83,7 @@ export function testClient<Tx>(
     return { ...endpoint, ended };
   }
 
-  const end = async (event: { readonly id: string }) => [
-    await bookings(fixture.pool, event),
-    await recordsOf(fixture.pool, event),
-  ];
+  const end = async (event: { readonly id: string }) => await tracesOf(fixture.pool, event);
 
   test('commits the record of the event with what the handler writes, once', async () => {
     const event = createEvent('transfer.succeeded');

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { createPostgresInbox } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { awaitedLater } from '../../support/awaited-later.ts';
 import { expectCause } from '../../support/error-of.ts';
 import { fakeTime, flowingTime, passUntil } from '../../support/fake-time.ts';
@@ -12,24 +12,20 @@ import { until } from '../../support/until.ts';
 import { TcpProxy } from '../redis/tcp-proxy.ts';
 import { useDatabase } from './fixture.ts';
 import { outliveDeadline } from './inbox-clients.ts';
-import { bookings, createLedger, type Handle, openBook, recordsOf } from './ledger.ts';
+import { bookings, createLedger, type Handle, openBook, recordsOf, tracesOf } from './ledger.ts';
 
 const scope = 'inbox-test';
 
 describe('an inbox whose PostgreSQL or process fails', () => {
   const fixture = useDatabase();
-  let pool: Pool;
-  beforeAll(async () => {
-    pool = fixture.connect();
-    await createLedger(pool);
-  });
+  const pool = fixture.connect();
+  beforeAll(() => createLedger(pool));
 
   const open = (of: Pool, handle: Handle = () => {}, options: EndpointOptions = {}) =>
     openBook(createPostgresInbox(of, { scope }), handle, options);
 
   async function openProxy(): Promise<{ proxy: TcpProxy; proxied: Pool }> {
     const proxy = await TcpProxy.start(fixture.port);
-    onTestFinished(() => proxy.stop());
     // No client is closed for being idle, even if a test lets hours pass.
     return { proxy, proxied: fixture.connect({ port: proxy.port, idleTimeoutMillis: 0 }) };
   }
@@ -68,7 +64,7 @@ describe('an inbox whose PostgreSQL or process fails', () => {
     expect(reports.all[0]?.error?.cause).toMatchObject({ code: 'inbox_commit_unknown' });
     expect((await send(event)).status).toBe(200);
     expect(reports.all[1]?.handlers).toMatchObject([{ ok: true, skipped: 'handled_before' }]);
-    expect([await bookings(pool, event), await recordsOf(pool, event)]).toEqual([1, ['book']]);
+    expect(await tracesOf(pool, event)).toEqual([1, ['book']]);
   });
 
   test('runs a handler again whose connection was lost before its COMMIT arrived', async () => {
@@ -90,7 +86,7 @@ describe('an inbox whose PostgreSQL or process fails', () => {
     const { receive, reports } = await open(pool, gate.pass, { deadlineMs: 5_000 });
     const event = createEvent('transfer.succeeded');
     await outliveDeadline({ receive, reports }, event, gate);
-    expect([await bookings(pool, event), await recordsOf(pool, event)]).toEqual([1, ['book']]);
+    expect(await tracesOf(pool, event)).toEqual([1, ['book']]);
   });
 
   test('gives back a client that comes after its deadline', async () => {
@@ -131,7 +127,7 @@ describe('an inbox whose PostgreSQL or process fails', () => {
     const event = createEvent('transfer.succeeded');
     expect(await send(event)).toMatchObject({ status: 500, body: { code: 'handler_failed_permanently' } });
     expect(reports.all[0]?.error?.message).toContain('PostgreSQL did not answer: before a replay');
-    expect([await bookings(pool, event), await recordsOf(pool, event)]).toEqual([1, []]);
+    expect(await tracesOf(pool, event)).toEqual([1, []]);
   });
 
   describe('when the signal aborts', () => {

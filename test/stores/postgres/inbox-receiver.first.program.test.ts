@@ -1,6 +1,5 @@
-import type { Pool } from 'pg';
 import { createMemoryStore, type DeadLetter, type Store } from 'posthorn';
-import { createPostgresInbox, type PostgresInbox } from 'posthorn/postgres';
+import { createPostgresInbox } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ampleDeadlines } from '../../support/limits.ts';
@@ -12,13 +11,9 @@ import { book, bookings, createLedger, recordsOf } from './ledger.ts';
 
 describe('an inbox and what else remembers an event', () => {
   const fixture = useDatabase();
-  let pool: Pool;
-  let inbox: () => PostgresInbox;
-  beforeAll(async () => {
-    pool = fixture.connect();
-    inbox = () => createPostgresInbox(pool, { scope: 'inbox-test' });
-    await createLedger(pool);
-  });
+  const pool = fixture.connect();
+  const inbox = () => createPostgresInbox(pool, { scope: 'inbox-test' });
+  beforeAll(() => createLedger(pool));
 
   /** A receiver with the handler `book` of an inbox, and perhaps others. */
   const open = (options: EndpointOptions, others: { readonly [name: string]: () => unknown } = {}) =>

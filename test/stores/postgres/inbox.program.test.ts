@@ -1,4 +1,3 @@
-import type { Pool } from 'pg';
 import { type ConfigurationError, createReceiver, PermanentError } from 'posthorn';
 import { createPostgresInbox, type PostgresInbox, type PostgresTransaction } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
@@ -9,17 +8,14 @@ import { openEndpoint } from '../../support/open-endpoint.ts';
 import { KEY } from '../../support/served.ts';
 import { throwing } from '../../support/throwing.ts';
 import { useDatabase } from './fixture.ts';
-import { book, bookings, createLedger, recordsOf } from './ledger.ts';
+import { book, bookings, createLedger, recordsOf, tracesOf } from './ledger.ts';
 
 const scope = 'inbox-test';
 
 describe('an inbox', () => {
   const fixture = useDatabase();
-  let pool: Pool;
-  beforeAll(async () => {
-    pool = fixture.connect();
-    await createLedger(pool);
-  });
+  const pool = fixture.connect();
+  beforeAll(() => createLedger(pool));
 
   type Handle = (transaction: PostgresTransaction, id: string) => unknown;
 
@@ -59,7 +55,7 @@ describe('an inbox', () => {
     const event = createEvent('transfer.succeeded');
     expect(await send(event)).toMatchObject({ status: 500, body: { code: 'handler_failed' } });
     expect(reports.all[0]?.error?.cause).toMatchObject({ message: 'after the insert' });
-    expect([await bookings(pool, event), await recordsOf(pool, event)]).toEqual([0, []]);
+    expect(await tracesOf(pool, event)).toEqual([0, []]);
     expect((await (await open(() => {})).send(event)).status).toBe(200);
     expect(await bookings(pool, event)).toBe(1);
   });
@@ -83,7 +79,7 @@ describe('an inbox', () => {
       message: expect.stringContaining('an SQL error was swallowed'),
       cause: expect.objectContaining({ message: 'division by zero' }),
     });
-    expect([await bookings(pool, event), await recordsOf(pool, event)]).toEqual([0, []]);
+    expect(await tracesOf(pool, event)).toEqual([0, []]);
   });
 
   test('commits after an error that was rolled back to a savepoint', async () => {
@@ -93,7 +89,7 @@ describe('an inbox', () => {
     });
     const event = createEvent('transfer.succeeded');
     expect((await send(event)).status).toBe(200);
-    expect([await bookings(pool, event), await recordsOf(pool, event)]).toEqual([1, ['book']]);
+    expect(await tracesOf(pool, event)).toEqual([1, ['book']]);
   });
 
   test.each([['commit'], [' ; COMMIT'], ['begin'], ['end'], ['rollback'], ['abort'], ['start transaction']])(
@@ -103,7 +99,7 @@ describe('an inbox', () => {
       const event = createEvent('transfer.succeeded');
       expect((await send(event)).status).toBe(500);
       expect(reports.all[0]?.error?.cause).toMatchObject({ code: 'inbox_transaction_ended' });
-      expect([await bookings(pool, event), await recordsOf(pool, event)]).toEqual([0, []]);
+      expect(await tracesOf(pool, event)).toEqual([0, []]);
     },
   );
 
@@ -259,7 +255,7 @@ describe('an inbox', () => {
     const event = createEvent('transfer.succeeded');
     expect((await send(event)).status).toBe(500);
     expect(reports.all[0]?.error?.cause).toMatchObject({ code: '23505' });
-    expect([await bookings(pool, event), await recordsOf(pool, event)]).toEqual([0, []]);
+    expect(await tracesOf(pool, event)).toEqual([0, []]);
   });
 
   test('runs the whole transaction again after a serialization failure at COMMIT', async () => {

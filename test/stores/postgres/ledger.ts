@@ -68,3 +68,8 @@ export async function recordsOf(pool: Pool, { id }: Pick<WebhookEvent, 'id'>): P
   );
   return rows.map(({ handler }) => handler);
 }
+
+/** Both of them: what is left of an event. */
+export async function tracesOf(pool: Pool, event: Pick<WebhookEvent, 'id'>): Promise<[number, string[]]> {
+  return [await bookings(pool, event), await recordsOf(pool, event)];
+}

@@ -1,5 +1,5 @@
 import { createRedisStore, type IoredisClient } from 'posthorn/redis';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { errorOf } from '../../support/error-of.ts';
 import { ampleTime } from '../../support/limits.ts';
 import { stoppedClock } from '../../support/monotonic-clock.ts';
@@ -71,7 +71,6 @@ describe('the operations that begin in one turn of the event loop', () => {
     'wait for no reply to earlier ones, with ioredis %i that pipelines by itself',
     async (major) => {
       const proxy = await TcpProxy.start(fixture.redis.port);
-      onTestFinished(() => proxy.stop());
       const options = { port: proxy.port, enableAutoPipelining: true };
       const client = fixture.keep(createClient(major, options));
       const store = createRedisStore(await ready(client), { scope: `direct-${major}`, ...ampleTime });

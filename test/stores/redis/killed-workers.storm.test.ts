@@ -1,10 +1,11 @@
 import type { ReceiverOptions } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Note } from '../../support/notes.ts';
 import { until } from '../../support/until.ts';
 import { send } from './deliveries.ts';
 import { useRedis } from './fixture.ts';
-import { type Note, type Worker, Workers } from './workers.ts';
+import { type Worker, Workers } from './workers.ts';
 
 const WORKERS = 3;
 const SENDERS = 12;
