@@ -51,6 +51,11 @@ export function openSandbox(
 export async function serveUntilTheEnd(sandbox: Sandbox): Promise<OpenedSandbox> {
   onTestFinished(() => sandbox.close());
   const { url } = await sandbox.listen();
+  return openedAt(sandbox, url);
+}
+
+/** What tests do with a sandbox that is served at an address. */
+export function openedAt(sandbox: Sandbox, url: string): OpenedSandbox {
   const settle: OpenedSandbox['settle'] = async (...sent) => {
     const event = sandbox.send(...sent);
     await sandbox.settled();
@@ -88,7 +93,7 @@ export interface ShownWebhook {
 
 /** Creates a webhook out of a body as text, and gives it back with its key. */
 export async function createWebhook(
-  { call }: OpenedSandbox,
+  { call }: Pick<OpenedSandbox, 'call'>,
   body: string,
 ): Promise<ShownWebhook & { readonly secret_signing_key: string }> {
   const reply = await call('POST', '/payments/na/webhooks', ADMINISTRATOR, body);

@@ -17,7 +17,10 @@ import { openRecorded } from './recording-endpoint.ts';
 
 describe('a request to the sandbox:', () => {
   test('every path answers', async () => {
-    const { opened: { call }, id } = await openRecorded();
+    const {
+      opened: { call },
+      id,
+    } = await openRecorded();
     const webhook = `/payments/na/webhooks/${id}`;
     expect(await call('GET', '/payments/na/webhooks?limit=1', ADMINISTRATOR)).toMatchObject({
       status: 200,
