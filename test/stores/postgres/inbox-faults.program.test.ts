@@ -7,12 +7,14 @@ import { expectCause } from '../../support/error-of.ts';
 import { fakeTime, flowingTime, passUntil } from '../../support/fake-time.ts';
 import { shutGate } from '../../support/gate.ts';
 import type { EndpointOptions } from '../../support/open-endpoint.ts';
+import { sendNew } from '../../support/open-endpoint.ts';
 import { Seen } from '../../support/seen.ts';
+import { throwing } from '../../support/throwing.ts';
 import { until } from '../../support/until.ts';
 import { TcpProxy } from '../redis/tcp-proxy.ts';
 import { useDatabase } from './fixture.ts';
 import { outliveDeadline } from './inbox-clients.ts';
-import { bookings, createLedger, type Handle, openBook, recordsOf, tracesOf } from './ledger.ts';
+import { bookings, createLedger, type Handle, holdRun, openBook, recordsOf, tracesOf } from './ledger.ts';
 
 const scope = 'inbox-test';
 
@@ -59,8 +61,7 @@ describe('an inbox whose PostgreSQL or process fails', () => {
     });
     // Before such a text the inbox takes its record out; it puts it back at the end.
     const { send, reports } = await open(losing, ({ query }) => query('do $$ begin perform 1; end $$'));
-    const event = createEvent('transfer.succeeded');
-    expect((await send(event)).status).toBe(500);
+    const event = await sendNew(send, 500);
     expect(reports.all[0]?.error?.cause).toMatchObject({ code: 'inbox_commit_unknown' });
     expect((await send(event)).status).toBe(200);
     expect(reports.all[1]?.handlers).toMatchObject([{ ok: true, skipped: 'handled_before' }]);
@@ -74,8 +75,7 @@ describe('an inbox whose PostgreSQL or process fails', () => {
       cuts += 1;
       if (cuts === 1) proxy.cutConnections();
     });
-    const event = createEvent('transfer.succeeded');
-    expect((await send(event)).status).toBe(500);
+    const event = await sendNew(send, 500);
     expect(reports.all[0]?.error?.cause).toMatchObject({ name: 'InboxError' });
     expect((await send(event)).status).toBe(200);
     expect([cuts, await bookings(pool, event)]).toEqual([2, 1]);
@@ -110,8 +110,7 @@ describe('an inbox whose PostgreSQL or process fails', () => {
       flowingTime();
       throw new Error('my own');
     });
-    const event = createEvent('transfer.succeeded');
-    expect((await send(event)).status).toBe(500);
+    const event = await sendNew(send, 500);
     expect(reports.all[0]?.error?.cause).toMatchObject({ message: 'my own' });
     await removed.nth(1);
     expect(await bookings(pool, event)).toBe(0);
@@ -233,11 +232,7 @@ describe('an inbox whose PostgreSQL or process fails', () => {
 
   describe('with a run of the same event elsewhere', () => {
     test('waits for its end without keeping a connection, and does nothing then', async () => {
-      const gate = shutGate();
-      const first = await open(pool, () => gate.pass());
-      const event = createEvent('transfer.succeeded');
-      const running = first.send(event);
-      await gate.held.nth(1);
+      const { event, gate, running } = await holdRun((pass) => open(pool, pass));
       const own = fixture.connect({ max: 1 });
       const second = await open(own, () => expect.unreachable());
       const waiting = second.send(event);
@@ -251,14 +246,7 @@ describe('an inbox whose PostgreSQL or process fails', () => {
     });
 
     test('runs the event itself where that run fails', async () => {
-      const gate = shutGate();
-      const first = await open(pool, async () => {
-        await gate.pass();
-        throw new Error('no');
-      });
-      const event = createEvent('transfer.succeeded');
-      const running = first.send(event);
-      await gate.held.nth(1);
+      const { event, gate, running } = await holdRun((pass) => open(pool, () => pass().then(throwing('no'))));
       const own = fixture.connect({ max: 1 });
       const isReleased = new Seen<true>();
       own.on('release', () => isReleased.add(true));

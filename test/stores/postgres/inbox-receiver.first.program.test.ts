@@ -1,10 +1,9 @@
 import { createMemoryStore, type DeadLetter, type Store } from 'posthorn';
 import { createPostgresInbox } from 'posthorn/postgres';
-import { createEvent } from 'posthorn/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ampleDeadlines } from '../../support/limits.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
-import { type EndpointOptions, eventAt, openEndpoint } from '../../support/open-endpoint.ts';
+import { type EndpointOptions, eventAt, openEndpoint, sendNew } from '../../support/open-endpoint.ts';
 import { MINUTE_MS } from '../../support/step-clock.ts';
 import { useDatabase } from './fixture.ts';
 import { book, bookings, createLedger, recordsOf } from './ledger.ts';
@@ -43,8 +42,7 @@ describe('an inbox and what else remembers an event', () => {
   test('is not asked where the store knows that its handler has finished', async () => {
     let fails = true;
     const { send, reports } = await open({}, { mail: () => (fails ? fail() : undefined) });
-    const event = createEvent('transfer.succeeded');
-    expect((await send(event)).status).toBe(500);
+    const event = await sendNew(send, 500);
     fails = false;
     expect((await send(event)).status).toBe(200);
     expect(reports.all.map(({ handlers }) => handlers.map(({ name, ok }) => [name, ok]))).toEqual([
@@ -63,8 +61,7 @@ describe('an inbox and what else remembers an event', () => {
       { store: forgetful() },
       { mail: () => (fails ? fail() : undefined) },
     );
-    const event = createEvent('transfer.succeeded');
-    expect((await send(event)).status).toBe(500);
+    const event = await sendNew(send, 500);
     fails = false;
     expect((await send(event)).status).toBe(200);
     expect(reports.all[1]?.handlers).toContainEqual(
@@ -86,8 +83,7 @@ describe('an inbox and what else remembers an event', () => {
         shared.once('also', () => {}),
       );
     });
-    const event = createEvent('transfer.succeeded');
-    expect((await send(event)).status).toBe(500);
+    const event = await sendNew(send, 500);
     expect(await recordsOf(pool, event)).toEqual(['also', 'book']);
   });
 

@@ -4,7 +4,7 @@ import { createEvent } from 'posthorn/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { errorOf, expectCause } from '../../support/error-of.ts';
 import { ampleDeadlines } from '../../support/limits.ts';
-import { openEndpoint } from '../../support/open-endpoint.ts';
+import { openEndpoint, sendNew } from '../../support/open-endpoint.ts';
 import { KEY } from '../../support/served.ts';
 import { throwing } from '../../support/throwing.ts';
 import { useDatabase } from './fixture.ts';
@@ -71,8 +71,7 @@ describe('an inbox', () => {
     const { send, reports } = await open(async (transaction) => {
       await transaction.query('select 1 / 0').catch(() => {});
     });
-    const event = createEvent('transfer.succeeded');
-    expect((await send(event)).status).toBe(500);
+    const event = await sendNew(send, 500);
     expect(reports.all[0]?.error?.cause).toMatchObject({
       name: 'InboxError',
       code: 'inbox_rolled_back',
@@ -87,8 +86,7 @@ describe('an inbox', () => {
       await transaction.query('savepoint mine');
       await transaction.query('select 1 / 0').catch(() => transaction.query('rollback to mine'));
     });
-    const event = createEvent('transfer.succeeded');
-    expect((await send(event)).status).toBe(200);
+    const event = await sendNew(send, 200);
     expect(await tracesOf(pool, event)).toEqual([1, ['book']]);
   });
 
@@ -96,8 +94,7 @@ describe('an inbox', () => {
     'refuses %j from a handler before it reaches PostgreSQL',
     async (statement) => {
       const { send, reports } = await open((transaction) => transaction.query(statement));
-      const event = createEvent('transfer.succeeded');
-      expect((await send(event)).status).toBe(500);
+      const event = await sendNew(send, 500);
       expect(reports.all[0]?.error?.cause).toMatchObject({ code: 'inbox_transaction_ended' });
       expect(await tracesOf(pool, event)).toEqual([0, []]);
     },
@@ -107,8 +104,7 @@ describe('an inbox', () => {
     'fails an attempt whose handler has ended its transaction by %j',
     async (statement) => {
       const { send, reports } = await open((transaction) => transaction.query(statement));
-      const event = createEvent('transfer.succeeded');
-      expect((await send(event)).status).toBe(500);
+      const event = await sendNew(send, 500);
       expectCause(reports.all[0], 'inbox_transaction_ended', 'has ended its transaction itself');
       expect(await recordsOf(pool, event)).toEqual([]);
     },
@@ -132,16 +128,14 @@ describe('an inbox', () => {
       void transaction.query('select pg_sleep(0.05)');
       void transaction.query('insert into ledger values ($1)', [id]);
     });
-    const event = createEvent('transfer.succeeded');
-    expect((await send(event)).status).toBe(200);
+    const event = await sendNew(send, 200);
     expect(await bookings(pool, event)).toBe(2);
 
     const failing = await open((transaction) => {
       transaction.query('select pg_sleep(0.05)').catch(() => {});
       transaction.query('select 1 / 0').catch(() => {});
     });
-    const other = createEvent('transfer.succeeded');
-    expect((await failing.send(other)).status).toBe(500);
+    const other = await sendNew(failing.send, 500);
     expect(failing.reports.all[0]?.error?.cause).toMatchObject({ code: 'inbox_rolled_back' });
     expect(await bookings(pool, other)).toBe(0);
   });
@@ -175,8 +169,7 @@ describe('an inbox', () => {
         runs += 1;
         if (runs < 4) await transaction.query(raise);
       });
-      const event = createEvent('transfer.succeeded');
-      expect((await send(event)).status).toBe(200);
+      const event = await sendNew(send, 200);
       expect([runs, await bookings(pool, event)]).toEqual([4, 1]);
       expect(reports.all[0]?.attempt).toBe(1);
     });
@@ -252,8 +245,7 @@ describe('an inbox', () => {
     const { send, reports } = await open(async ({ query }) => {
       await query('insert into deferred values (1), (1)');
     });
-    const event = createEvent('transfer.succeeded');
-    expect((await send(event)).status).toBe(500);
+    const event = await sendNew(send, 500);
     expect(reports.all[0]?.error?.cause).toMatchObject({ code: '23505' });
     expect(await tracesOf(pool, event)).toEqual([0, []]);
   });
@@ -274,8 +266,7 @@ describe('an inbox', () => {
       runs += 1;
       await query('insert into conflicting values ($1)', [id]);
     });
-    const event = createEvent('transfer.succeeded');
-    expect((await send(event)).status).toBe(200);
+    const event = await sendNew(send, 200);
     expect([runs, await bookings(pool, event), await recordsOf(pool, event)]).toEqual([3, 1, ['book']]);
     expect((await pool.query('select id from conflicting')).rows).toEqual([{ id: event.id }]);
     expect(reports.all[0]?.attempt).toBe(1);

@@ -9,7 +9,6 @@ import {
 import { createEvent } from 'posthorn/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { awaitedLater } from '../../support/awaited-later.ts';
-import { shutGate } from '../../support/gate.ts';
 import { ampleDeadlines, ampleTime } from '../../support/limits.ts';
 import { openEndpoint } from '../../support/open-endpoint.ts';
 import { Seen } from '../../support/seen.ts';
@@ -17,7 +16,7 @@ import { throwing } from '../../support/throwing.ts';
 import { until } from '../../support/until.ts';
 import { createLetter } from '../kit/conformance.ts';
 import { useDatabase } from './fixture.ts';
-import { bookings, createLedger, type Handle, openBook, tracesOf } from './ledger.ts';
+import { bookings, createLedger, type Handle, holdRun, openBook, tracesOf } from './ledger.ts';
 import { type PgBouncer, startPgBouncer } from './pgbouncer.ts';
 
 /** Fewer than the clients of all pools here, so that these share them. */
@@ -88,11 +87,7 @@ describe('through PgBouncer', () => {
     });
 
     test('waits for a run of the same event elsewhere, and does nothing then', async () => {
-      const gate = shutGate();
-      const first = await open(() => gate.pass());
-      const event = createEvent('transfer.succeeded');
-      const running = first.send(event);
-      await gate.held.nth(1);
+      const { event, gate, running } = await holdRun((pass) => open(pass));
       const own = fixture.connect({ port: bouncer.port, max: 1 });
       const isReleased = new Seen<true>();
       own.on('release', () => isReleased.add(true));
