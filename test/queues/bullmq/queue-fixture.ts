@@ -129,6 +129,14 @@ function nextScope(): string {
   return `test-${scopes}`;
 }
 
+/** Polls what `look` gives, and lets delayed jobs come before each look. */
+export function pollPromoting<T>(promote: () => Promise<void>, look: () => T | Promise<T>) {
+  return expect.poll(async () => {
+    await promote();
+    return look();
+  });
+}
+
 /** Gives a receiver a new event, which its queue takes. */
 export async function enqueue(receiver: Pick<Receiver, 'receive'>) {
   const event = createEvent('transfer.succeeded');
