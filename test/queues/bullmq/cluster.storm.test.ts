@@ -35,9 +35,7 @@ describe('a queue in a Redis Cluster', () => {
     const receiver = createReceiver({ signingKey: KEY, store, queue }).observe(() => {});
     register(receiver);
     closedAtEnd(receiver);
-    const work = () => {
-      return closedAtEnd(createBullWorker(receiver, { connection, scope }));
-    };
+    const work = () => closedAtEnd(createBullWorker(receiver, { connection, scope }));
     return { receiver, work, connection };
   }
 

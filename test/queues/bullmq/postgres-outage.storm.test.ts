@@ -42,9 +42,7 @@ describe('while PostgreSQL is away', () => {
       register(created.observe(() => {}));
       return closedAtEnd(created);
     };
-    const worker = (runner: Receiver) => {
-      return closedAtEnd(createBullWorker(runner, options));
-    };
+    const worker = (runner: Receiver) => closedAtEnd(createBullWorker(runner, options));
     const countJobs = async (): Promise<number> =>
       (await connection.query('select count(*)::int as count from job where queue = $1', [scope])).rows[0]
         ?.count;

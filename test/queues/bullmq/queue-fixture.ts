@@ -61,9 +61,8 @@ export async function openQueueAt(server: QueueServer, scope: string = nextScope
     register(created);
     return closedAtEnd(created);
   };
-  const worker = (runner: Receiver, options: Pick<BullWorkerOptions, 'concurrency'> = {}): BullWorker => {
-    return closedAtEnd(createBullWorker(runner, { ...server.options, scope, ...options }));
-  };
+  const worker = (runner: Receiver, options: Pick<BullWorkerOptions, 'concurrency'> = {}): BullWorker =>
+    closedAtEnd(createBullWorker(runner, { ...server.options, scope, ...options }));
   /** A worker that hangs with each job, as one that is frozen, and notes nothing. */
   const openFrozenWorker = (concurrency: number): BareWorker => {
     const frozen = server.openBullWorker(scope, () => new Promise(() => {}), {
