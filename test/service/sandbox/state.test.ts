@@ -154,7 +154,7 @@ describe('a state file', () => {
   ])('%s in its place is refused, named, and left as it is', async (_, text) => {
     const path = join(temporaryDirectory(), 'state.json');
     const { sandbox, ...opened } = await open(path);
-    await createWebhook({ sandbox, ...opened }, '{"url":"https://example.com/"}');
+    await createWebhook(opened, '{"url":"https://example.com/"}');
     await sandbox.close();
     const damaged = text ?? readFileSync(path, 'utf8').replace('"enabled": true', '"enabled": "perhaps"');
     writeFileSync(path, damaged);
