@@ -12,15 +12,8 @@ test.each([nodeRedis6, nodeRedis5, ioredis6])(
     const { program, remove } = createProject(installed);
     try {
       fixture.redis.signal('SIGSTOP');
-      const args = [
-        'dead-letters',
-        'list',
-        '--scope',
-        'a',
-        '--redis',
-        `redis://127.0.0.1:${fixture.redis.port}`,
-      ];
-      const ended = await posthorn(args, { program });
+      const redis = `redis://127.0.0.1:${fixture.redis.port}`;
+      const ended = await posthorn(`dead-letters list --scope a --redis ${redis}`, { program });
       expect(ended).toMatchObject({ code: 3, stdout: '' });
       expect(ended.stderr).toMatch(/^posthorn: Redis cannot be reached: .* \(unreachable\)\n$/);
     } finally {

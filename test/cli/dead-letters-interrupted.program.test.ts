@@ -69,16 +69,7 @@ describe('a replay that is interrupted', () => {
 
   test('of ids goes on with those that are left, and says so in JSON', async () => {
     const { file, isRunning, go } = await fill(ids);
-    const command = startPosthornProcess([
-      'dead-letters',
-      'replay',
-      'evt_2',
-      'evt_4',
-      'evt_3',
-      '--receiver',
-      file,
-      '--json',
-    ]);
+    const command = startPosthornProcess(`dead-letters replay evt_2 evt_4 evt_3 --receiver ${file} --json`);
     await isRunning();
     command.kill('SIGINT');
     await command.line(/^posthorn: SIGINT/);
@@ -94,8 +85,7 @@ describe('a replay that is interrupted', () => {
 
   test('of ids, one of which is missing, keeps the exit code of the signal', async () => {
     const { file, isRunning, go } = await fill(ids);
-    const args = ['dead-letters', 'replay', 'evt_2', 'evt_none', 'evt_3', '--receiver', file];
-    const command = startPosthornProcess(args);
+    const command = startPosthornProcess(`dead-letters replay evt_2 evt_none evt_3 --receiver ${file}`);
     await isRunning();
     command.kill('SIGINT');
     await command.line(/^posthorn: SIGINT/);

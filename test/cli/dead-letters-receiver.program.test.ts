@@ -6,14 +6,12 @@ import { createRedisDeadLetters } from 'posthorn/redis';
 import { describe, expect, test } from 'vitest';
 import { useRedis } from '../stores/redis/fixture.ts';
 import { listenUntilTheEnd } from '../support/listen.ts';
-import { letter } from './letters.ts';
+import { letter, summaryWith } from './letters.ts';
 import { jsonLines, posthorn, posthornProcess } from './posthorn.ts';
-import { writeModule } from './receiver-module.ts';
+import { LETTERS_BESIDE, writeModule } from './receiver-module.ts';
 
 const HEAD = `
-  import { createReceiver, PermanentError } from 'posthorn';
-  import { createFileDeadLetters } from 'posthorn/file';
-  const deadLetters = createFileDeadLetters(new URL('letters', import.meta.url).pathname);
+  ${LETTERS_BESIDE}
   const receiver = createReceiver({ signingKey: 'k', deadLetters });
   receiver.on('transfer.*', (event) => {
     console.log('handling', event.id);
@@ -34,8 +32,7 @@ function broken(id: string): DeadLetter {
 describe('posthorn dead-letters replay', () => {
   test('runs the handlers, takes out what succeeds, and ends by itself', async () => {
     const { file, deadLetters } = await writeModule(EXPORTED + OPEN, [letter('evt_good'), broken('evt_bad')]);
-    const args = ['dead-letters', 'replay', 'evt_good', 'evt_bad', '--receiver', file];
-    const ended = await posthornProcess(args);
+    const ended = await posthornProcess(`dead-letters replay evt_good evt_bad --receiver ${file}`);
     expect(ended.code).toBe(1);
     expect(ended.stdout.split('\n')).toEqual([
       'handling evt_good',
@@ -53,9 +50,7 @@ describe('posthorn dead-letters replay', () => {
 
   test('waits for a busy key, then names the handler that has it, and leaves the dead letter', async () => {
     const code = `
-      import { createReceiver } from 'posthorn';
-      import { createFileDeadLetters } from 'posthorn/file';
-      const deadLetters = createFileDeadLetters(new URL('letters', import.meta.url).pathname);
+      ${LETTERS_BESIDE}
       const receiver = createReceiver({ signingKey: 'k', deadLetters, deadlineMs: 2_000 });
       let end;
       const ended = new Promise((resolve) => { end = resolve; });
@@ -96,17 +91,7 @@ describe('posthorn dead-letters replay', () => {
         handlers: [{ name: 'book', ok: true }],
       },
       { kind: 'running', id: 'evt_running', runningUntil: expect.stringMatching(/Z$/) },
-      {
-        kind: 'summary',
-        dryRun: false,
-        replayed: 1,
-        failed: 0,
-        running: 1,
-        old: 1,
-        missing: 0,
-        left: 0,
-        more: false,
-      },
+      summaryWith({ replayed: 1, running: 1, old: 1 }),
     ]);
     // Under --json what handlers print does not stand between the results.
     expect(ended.stderr).toContain('handling evt_good');
@@ -219,13 +204,7 @@ describe('the module of --receiver', () => {
   test('of a module with another uncaught error shows its stack', async () => {
     const code = `${EXPORTED} setImmediate(() => { throw new TypeError('of the module'); });`;
     const { file } = await writeModule(code, [letter('evt_1')]);
-    const { code: exitCode, stderr } = await posthorn([
-      'dead-letters',
-      'replay',
-      '--all',
-      '--receiver',
-      file,
-    ]);
+    const { code: exitCode, stderr } = await posthorn(`dead-letters replay --all --receiver ${file}`);
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(/TypeError: of the module\n +at .*receiver\.js/);
   });
@@ -246,10 +225,8 @@ describe('the module of --receiver', () => {
   });
 
   test('drops no letter of an event that is being handled', async () => {
-    const code = `import { createMemoryStore, createReceiver } from 'posthorn';
-      import { createFileDeadLetters } from 'posthorn/file';
-      import { fileURLToPath } from 'node:url';
-      const deadLetters = createFileDeadLetters(fileURLToPath(new URL('letters', import.meta.url)));
+    const code = `${LETTERS_BESIDE}
+      import { createMemoryStore } from 'posthorn';
       const store = createMemoryStore();
       store.claim({ id: 'evt_1', token: 'another', leaseMs: 60_000, retentionMs: 1e9 });
       export const receiver = createReceiver({ signingKey: 'k', deadLetters, store }).on('*', () => {});`;

@@ -1,9 +1,7 @@
-import { createFileDeadLetters } from 'posthorn/file';
 import { describe, expect, test } from 'vitest';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { letter } from './letters.ts';
+import { directoryOf, letter } from './letters.ts';
 import { onTerminal } from './posthorn.ts';
-import { writeModule } from './receiver-module.ts';
+import { LETTERS_BESIDE, writeModule } from './receiver-module.ts';
 
 /** What a terminal of so many columns gets, without its colours. */
 function onNarrowTerminal(columns: number, args: string): { status: number | null; text: string } {
@@ -14,14 +12,11 @@ function onNarrowTerminal(columns: number, args: string): { status: number | nul
 const parkedAt = Date.parse('2026-03-31T09:00:30Z');
 
 async function fill(): Promise<string> {
-  const directory = temporaryDirectory();
-  const deadLetters = createFileDeadLetters(directory);
   const message = 'a handler failed: the ledger of the merchant is locked by somebody else';
-  await deadLetters.put(letter('evt_1', { parkedAt, message }));
-  await deadLetters.put(
+  return directoryOf([
+    letter('evt_1', { parkedAt, message }),
     letter('evt_two', { parkedAt: parkedAt + 60_000, type: 'dispute.lost', message: 'no\nway' }),
-  );
-  return directory;
+  ]);
 }
 
 describe('on a terminal', () => {
@@ -61,9 +56,7 @@ describe('on a terminal', () => {
   test('replay shows how far it is, and what failed at the end', async () => {
     const parkedAt = Date.now();
     const { file } = await writeModule(
-      `import { createReceiver } from 'posthorn';
-      import { createFileDeadLetters } from 'posthorn/file';
-      const deadLetters = createFileDeadLetters(new URL('letters', import.meta.url).pathname);
+      `${LETTERS_BESIDE}
       export const receiver = createReceiver({ signingKey: 'k', deadLetters });
       receiver.on('*', ({ id }) => { if (id === 'evt_2') throw new Error('no'); });`,
       ['evt_1', 'evt_2', 'evt_3'].map((id, index) => letter(id, { parkedAt: parkedAt + index })),
@@ -78,9 +71,7 @@ describe('on a terminal', () => {
   test('what handlers print, and the note of a signal, do not stick to the progress', async () => {
     const { file } = await writeModule(
       `import { once } from 'node:events';
-      import { createReceiver } from 'posthorn';
-      import { createFileDeadLetters } from 'posthorn/file';
-      const deadLetters = createFileDeadLetters(new URL('letters', import.meta.url).pathname);
+      ${LETTERS_BESIDE}
       export const receiver = createReceiver({ signingKey: 'k', deadLetters });
       receiver.on('*', async () => {
         console.log('booked');

@@ -11,8 +11,7 @@ const given = { POSTHORN_BASE_URL: 'http://h', POSTHORN_BANKING_TOKEN: 'hidden',
 describe('posthorn fx-quotes', () => {
   test('create asks for a quote by what must arrive, and retrieve reads it again', async () => {
     const { env } = await startSandbox();
-    const args = ['fx-quotes', 'create', 'JPY', '--destination-amount', '151237'];
-    const created = await posthorn(args, { env });
+    const created = await posthorn('fx-quotes create JPY --destination-amount 151237', { env });
     expect(created).toMatchObject({ code: 0, stderr: '' });
     expect(created.stdout).toMatch(
       /^\d+ GENERATED 151237\.00 JPY for 1000\.00 USD\n {2}at 151\.237000, fee 0\.00, until \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\n$/,
@@ -23,8 +22,7 @@ describe('posthorn fx-quotes', () => {
 
   test('create asks for a quote by what is debited; --json prints the quote of the service', async () => {
     const { env } = await startSandbox();
-    const args = ['fx-quotes', 'create', 'EUR', '--source-amount', '100.00', '--json'];
-    const created = await posthorn(args, { env });
+    const created = await posthorn('fx-quotes create EUR --source-amount 100.00 --json', { env });
     const [quote] = jsonLines(created);
     expect(quote).toMatchObject({
       resourceName: 'fxQuote',
@@ -41,8 +39,7 @@ describe('posthorn fx-quotes', () => {
 
   test('retrieve shows that a transaction has used a quote', async () => {
     const { env, url } = await startSandbox();
-    const args = ['fx-quotes', 'create', 'EUR', '--source-amount', '100.00', '--json'];
-    const [quote] = jsonLines(await posthorn(args, { env }));
+    const [quote] = jsonLines(await posthorn('fx-quotes create EUR --source-amount 100.00 --json', { env }));
     curl('POST', `${url}/sandbox/fxQuotes/${quote?.id}/accept`, {});
     const retrieved = await posthorn(['fx-quotes', 'retrieve', String(quote?.id), '--json'], { env });
     expect(jsonLines(retrieved)).toMatchObject([{ id: quote?.id, status: 'ACCEPTED' }]);
@@ -120,8 +117,7 @@ describe('posthorn fx-quotes', () => {
     ['POSTHORN_BANKING_TOKEN', /the banking token is missing: set POSTHORN_BANKING_TOKEN .*--banking-token/],
     ['POSTHORN_API_KEY', /the API key is missing: set POSTHORN_API_KEY .*--api-key/],
   ])('without %s it is exit code 2', async (variable, message) => {
-    const args = ['fx-quotes', 'retrieve', '5001'];
-    const ended = await posthorn(args, { env: { ...given, [variable]: '' } });
+    const ended = await posthorn('fx-quotes retrieve 5001', { env: { ...given, [variable]: '' } });
     expect(ended).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(message) });
     expect(ended.stderr).not.toContain('hidden');
   });

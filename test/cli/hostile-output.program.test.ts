@@ -2,7 +2,6 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import type { DeadLetter } from 'posthorn';
-import { createFileDeadLetters } from 'posthorn/file';
 import { deliver } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { packageRoot } from '../support/child-program.ts';
@@ -17,9 +16,9 @@ import {
   postgresError,
   redisErrors,
 } from './hostile-parties.ts';
-import { letter } from './letters.ts';
+import { directoryOf, letter } from './letters.ts';
 import { posthorn, start } from './posthorn.ts';
-import { writeModule } from './receiver-module.ts';
+import { LETTERS_BESIDE, writeModule } from './receiver-module.ts';
 import { curl, environmentOf } from './sandboxed.ts';
 
 type Printed = { readonly stdout: string; readonly stderr: string };
@@ -132,9 +131,7 @@ function nastyEvent(): string {
 /** A module with a receiver whose handler fails, and a letter; all that they say is nasty. */
 async function writeReceiver(): Promise<string> {
   const { file } = await writeModule(
-    `import { createReceiver } from 'posthorn';
-    import { createFileDeadLetters } from 'posthorn/file';
-    const deadLetters = createFileDeadLetters(new URL('letters', import.meta.url).pathname);
+    `${LETTERS_BESIDE}
     export const receiver = createReceiver({ signingKey: 'k', deadLetters });
     receiver.observe(() => {});
     receiver.on('*', () => { throw new Error(${JSON.stringify(NASTY)}); });`,
@@ -153,11 +150,7 @@ function nastyLetter(): DeadLetter {
   });
 }
 
-async function fill(): Promise<string> {
-  const directory = temporaryDirectory();
-  await createFileDeadLetters(directory).put(nastyLetter());
-  return directory;
-}
+const fill = (): Promise<string> => directoryOf([nastyLetter()]);
 
 /** The other commands: each serves, reads letters, or asks another kind of server. */
 const others: Readonly<Record<string, (json: readonly string[]) => Promise<Printed>>> = {
@@ -235,8 +228,7 @@ describe.each(Object.entries(others))('posthorn %s', (name, run) => {
 
 test('a Redis that answers with control characters is told of without them', async () => {
   const port = await openSaying(redisErrors);
-  const args = ['dead-letters', 'list', '--scope', 's', '--redis', `redis://127.0.0.1:${port}`];
-  const ended = await posthorn(args);
+  const ended = await posthorn(`dead-letters list --scope s --redis redis://127.0.0.1:${port}`);
   expectHarmless(ended);
   expectShown(ended);
 });

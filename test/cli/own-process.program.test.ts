@@ -1,8 +1,6 @@
-import { createFileDeadLetters } from 'posthorn/file';
 import { describe, expect, test } from 'vitest';
 import { KEY } from '../support/served.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { letter } from './letters.ts';
+import { directoryOf, letter } from './letters.ts';
 import { type Ended, posthorn, posthornProcess, startPosthorn, startPosthornProcess } from './posthorn.ts';
 import { serveReceiver } from './refusing-servers.ts';
 import { signedByOpenssl } from './signed-by-openssl.ts';
@@ -42,8 +40,7 @@ describe('in a process of its own', () => {
   });
 
   test('dead-letters list prints the same', async () => {
-    const directory = temporaryDirectory();
-    await createFileDeadLetters(directory).put(letter('evt_1'));
+    const directory = await directoryOf([letter('evt_1')]);
     const args = ['dead-letters', 'list', '--dir', directory];
     const [own, shared] = await Promise.all([posthornProcess(args), posthorn(args)]);
     expect(own).toMatchObject({ code: 0, stdout: expect.stringContaining('1 parked') });

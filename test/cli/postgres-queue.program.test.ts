@@ -3,6 +3,7 @@ import { createBullQueue } from 'posthorn/bullmq';
 import { expect, onTestFinished, test } from 'vitest';
 import { programPath } from '../../tools/programs.js';
 import { usePostgres } from '../stores/postgres/fixture.ts';
+import { closedAtEnd } from '../support/closed-at-end.ts';
 import { until } from '../support/until.ts';
 import { printed, refusal } from './ended.ts';
 import { jsonLines, posthorn } from './posthorn.ts';
@@ -121,7 +122,6 @@ test('postgres sql has no --queue, and pg_dump of migrated tables is a script of
   fixture.postgres.sql(script.replace(/^\\(un)?restrict .*$/gm, ''), 'restored');
   expect(await versionIn('restored')).toBe(await versionIn('dumped'));
   const connection = fixture.connect({ database: 'restored', options: '-c search_path=bullmq' });
-  const queue = createBullQueue({ backend: 'postgres', connection, scope: 'restored' });
-  onTestFinished(async () => void (await queue.close()));
+  const queue = closedAtEnd(createBullQueue({ backend: 'postgres', connection, scope: 'restored' }));
   await until('the queue is ready', () => queue.mustWait?.() === false);
 });

@@ -3,6 +3,7 @@ import { createPostgresDeadLetters, migratePostgres } from 'posthorn/postgres';
 import { describe, expect, test } from 'vitest';
 import { programPath } from '../../tools/programs.js';
 import { usePostgres } from '../stores/postgres/fixture.ts';
+import { printed } from './ended.ts';
 import { letter, nothingSkipped } from './letters.ts';
 import { jsonLines, posthorn } from './posthorn.ts';
 
@@ -20,16 +21,10 @@ describe('posthorn on PostgreSQL', () => {
   test('postgres migrate creates the tables, and may be run again', async () => {
     const env = { POSTGRES_URL: fixture.url(), DATABASE_URL: 'postgres://127.0.0.1:1/' };
     const migrate = () => posthorn(['postgres', 'migrate', '--schema', 'by_program'], { env });
-    expect(await migrate()).toEqual({
-      code: 0,
-      stdout: 'created the tables of version 2 in the schema by_program\n',
-      stderr: '',
-    });
-    expect(await migrate()).toEqual({
-      code: 0,
-      stdout: 'the tables in the schema by_program are up to date, at version 2: nothing to do\n',
-      stderr: '',
-    });
+    expect(await migrate()).toEqual(printed('created the tables of version 2 in the schema by_program\n'));
+    expect(await migrate()).toEqual(
+      printed('the tables in the schema by_program are up to date, at version 2: nothing to do\n'),
+    );
     expect(dump('by_program')).toBe(dump('posthorn'));
     const given = await posthorn(['postgres', 'migrate', '--json', '--url', fixture.url()]);
     expect(jsonLines(given)).toEqual([{ schema: 'posthorn', previous: 2, version: 2 }]);

@@ -35,18 +35,23 @@ export interface Surroundings {
   readonly program?: string;
 }
 
+/** The words of a command: one by one, or as a text in which blanks part them. */
+type Words = string | readonly string[];
+
+const listOf = (words: Words): readonly string[] => (typeof words === 'string' ? words.split(' ') : words);
+
 /**
  * Runs a command of the built program to its end, in a process that has run others before it. A test of what
  * belongs to a process takes {@link posthornProcess}.
  */
-export function posthorn(args: readonly string[], surroundings: Surroundings = {}): Promise<Ended> {
+export function posthorn(args: Words, surroundings: Surroundings = {}): Promise<Ended> {
   return endOf(startInHost(args, surroundings));
 }
 
 /** The same in a process of its own. */
-export function posthornProcess(args: readonly string[], surroundings: Surroundings = {}): Promise<Ended> {
+export function posthornProcess(args: Words, surroundings: Surroundings = {}): Promise<Ended> {
   const { env, input = '', cwd = packageRoot } = surroundings;
-  const child = spawn(process.execPath, [surroundings.program ?? program, ...args], {
+  const child = spawn(process.execPath, [surroundings.program ?? program, ...listOf(args)], {
     cwd,
     env: { PATH: process.env.PATH, ...env },
   });
@@ -62,11 +67,11 @@ async function endOf({ stdout, stderr, exit }: Omit<Running, 'kill'>): Promise<E
   return { code, stdout: out, stderr: err };
 }
 
-function startInHost(args: readonly string[], surroundings: Surroundings): Running {
+function startInHost(args: Words, surroundings: Surroundings): Running {
   const { env, input = '', cwd = packageRoot } = surroundings;
   return runInHost({
     program: surroundings.program ?? program,
-    args,
+    args: listOf(args),
     env: { PATH: process.env.PATH, ...env },
     cwd,
     input: Buffer.from(input),
@@ -120,7 +125,7 @@ const END_LIMIT_MS = 10_000;
  * ends with the test.
  */
 export function startPosthorn(
-  args: readonly string[],
+  args: Words,
   env: NodeJS.ProcessEnv = {},
   cwd: string = packageRoot,
 ): ChildProgram {
@@ -128,7 +133,7 @@ export function startPosthorn(
 }
 
 /** The same, for a test that reads what is printed byte for byte. */
-export function start(args: readonly string[], surroundings: Surroundings = {}): Running {
+export function start(args: Words, surroundings: Surroundings = {}): Running {
   const started = startInHost(args, surroundings);
   onTestFinished(async () => {
     started.kill('SIGTERM');
@@ -140,8 +145,8 @@ export function start(args: readonly string[], surroundings: Surroundings = {}):
 }
 
 /** The same in a process of its own; it is killed with the test. */
-export function startPosthornProcess(args: readonly string[], env: NodeJS.ProcessEnv = {}): ChildProgram {
-  const started = startProgram(program, { PATH: process.env.PATH, ...env }, packageRoot, args);
+export function startPosthornProcess(args: Words, env: NodeJS.ProcessEnv = {}): ChildProgram {
+  const started = startProgram(program, { PATH: process.env.PATH, ...env }, packageRoot, listOf(args));
   onTestFinished(() => started.kill('SIGKILL'));
   return started;
 }

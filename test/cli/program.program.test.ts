@@ -1,13 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { createFileDeadLetters } from 'posthorn/file';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
 import { packageRoot, startProgram } from '../support/child-program.ts';
 import { type CopiedPackage, copyPackage } from '../support/copied-package.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { refusal } from './ended.ts';
-import { letter } from './letters.ts';
+import { directoryOf, letter } from './letters.ts';
 import { posthorn, posthornProcess } from './posthorn.ts';
 
 const commands = [
@@ -182,8 +180,7 @@ describe('posthorn', () => {
   });
 
   test('colours are for a terminal: not in a pipe, and never with --json', async () => {
-    const directory = temporaryDirectory();
-    await createFileDeadLetters(directory).put(letter('evt_1'));
+    const directory = await directoryOf([letter('evt_1')]);
     const list = ['dead-letters', 'list', '--dir', directory];
     const colour = '\u001b[';
     expect((await posthorn(list)).stdout).not.toContain(colour);
@@ -194,11 +191,8 @@ describe('posthorn', () => {
   });
 
   test('a reader that has seen enough, such as head, ends it without a stack', async () => {
-    const directory = temporaryDirectory();
-    const deadLetters = createFileDeadLetters(directory);
-    for (let count = 0; count < 50; count += 1) {
-      await deadLetters.put(letter(`evt_${count}`, { message: 'x'.repeat(10_000) }));
-    }
+    const letters = Array.from({ length: 50 }, (_, n) => letter(`evt_${n}`, { message: 'x'.repeat(10_000) }));
+    const directory = await directoryOf(letters);
     const bin = join(packageRoot, 'dist', 'src', 'cli', 'bin.js');
     const command = `'${process.execPath}' '${bin}' dead-letters list --dir '${directory}' | head -c 10`;
     const { stdout, stderr } = spawnSync('sh', ['-c', command], { encoding: 'utf8' });
@@ -236,15 +230,13 @@ describe('where optional packages are not installed', () => {
   });
 
   test('what needs PostgreSQL says how to install pg', async () => {
-    const args = ['postgres', 'migrate', '--url', 'postgres://127.0.0.1:1/'];
-    expect(await posthorn(args, { program })).toEqual(
+    expect(await posthorn('postgres migrate --url postgres://127.0.0.1:1/', { program })).toEqual(
       refusal(2, expect.stringMatching(/ pg, .*: npm install "pg@\^8\.11\.0" \(package_missing\)\n$/)),
     );
   });
 
   test('what needs a queue says how to install bullmq', async () => {
-    const args = ['postgres', 'migrate', '--queue', '--url', 'postgres://127.0.0.1:1/'];
-    expect(await posthorn(args, { program })).toEqual(
+    expect(await posthorn('postgres migrate --queue --url postgres://127.0.0.1:1/', { program })).toEqual(
       refusal(
         2,
         'posthorn: this needs the package bullmq, which is not installed: ' +

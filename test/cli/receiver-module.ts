@@ -5,6 +5,11 @@ import { createFileDeadLetters } from 'posthorn/file';
 import { packageRoot } from '../support/child-program.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
+/** Code of a module that has the letters which {@link writeModule} puts beside it, as `deadLetters`. */
+export const LETTERS_BESIDE = `import { createReceiver } from 'posthorn';
+  import { createFileDeadLetters } from 'posthorn/file';
+  const deadLetters = createFileDeadLetters(new URL('letters', import.meta.url).pathname);`;
+
 /** A module with a receiver, within the package so that it can import it by its name, and its letters. */
 export async function writeModule(
   code: string,

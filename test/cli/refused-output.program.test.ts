@@ -15,9 +15,9 @@ import { readAll } from '../support/read-all.ts';
 import { KEY } from '../support/served.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { until } from '../support/until.ts';
-import { letter } from './letters.ts';
+import { directoryOf, letter } from './letters.ts';
 import { paste } from './posthorn.ts';
-import { writeModule } from './receiver-module.ts';
+import { LETTERS_BESIDE, writeModule } from './receiver-module.ts';
 import { refusing, startOn } from './refused-output.ts';
 import { serveReceiver } from './refusing-servers.ts';
 import { environmentOf } from './sandboxed.ts';
@@ -51,12 +51,8 @@ beforeAll(async () => {
   };
 });
 
-/** A directory with a letter. */
-async function letters(...ids: string[]): Promise<string> {
-  const directory = temporaryDirectory();
-  for (const id of ids) await createFileDeadLetters(directory).put(letter(id));
-  return directory;
-}
+/** A directory with letters of these ids. */
+const letters = (...ids: string[]): Promise<string> => directoryOf(ids.map((id) => letter(id)));
 
 async function ids(directory: string): Promise<readonly string[]> {
   const found = await readAll(createFileDeadLetters(directory).list());
@@ -76,9 +72,7 @@ const reads = (...args: readonly string[]): Case => ({ args: () => args, changes
 const changes = (args: Case['args']): Case => ({ args, changes: true });
 
 const RECEIVER = `
-  import { createReceiver } from 'posthorn';
-  import { createFileDeadLetters } from 'posthorn/file';
-  const deadLetters = createFileDeadLetters(new URL('letters', import.meta.url).pathname);
+  ${LETTERS_BESIDE}
   export const receiver = createReceiver({ signingKey: '${KEY}', deadLetters }).on('*', () => {});
   receiver.observe(() => {});`;
 
@@ -226,9 +220,8 @@ describe('a stdout that takes nothing', () => {
   });
 
   test.each(['', '--json'])('a disk that takes only a part of a letter is exit code 1 %s', async (json) => {
-    const directory = temporaryDirectory();
     const rawBody = Buffer.from(JSON.stringify({ text: 'x'.repeat(100_000) }));
-    await createFileDeadLetters(directory).put(letter('evt_1', { rawBody }));
+    const directory = await directoryOf([letter('evt_1', { rawBody })]);
     const file = join(directory, 'shown');
     // The limit of the size of a file, in blocks of 512 bytes, is like the end of a disk for one program.
     const show = `ulimit -f 8; posthorn dead-letters show evt_1 ${json} --dir ${directory} > ${file}`;

@@ -32,10 +32,9 @@ async function openServer(status: number, body: string, headers: Record<string, 
 describe('posthorn send', () => {
   test('sends an event that a receiver takes, and prints the answer without colours', async () => {
     const { url, reports } = await openEndpoint({}, (receiver) => receiver.on('*', () => {}));
-    const { code, stdout, stderr } = await posthorn(
-      ['send', 'transfer.succeeded', '--to', url, '--id', 'evt_1'],
-      { env },
-    );
+    const { code, stdout, stderr } = await posthorn(`send transfer.succeeded --to ${url} --id evt_1`, {
+      env,
+    });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(
       /^200 transfer\.succeeded evt_1 \d+ ms\n\{"outcome":"processed","id":"evt_1"\}\n$/,
@@ -56,14 +55,7 @@ describe('posthorn send', () => {
   });
 
   test.each(['14', '36501d', '-1m', ''])('--age %s is exit code 2, and says what is allowed', async (age) => {
-    const { code, stderr } = await posthorn([
-      'send',
-      'transfer.failed',
-      '--to',
-      'http://127.0.0.1:1/',
-      '--age',
-      age,
-    ]);
+    const { code, stderr } = await posthorn(`send transfer.failed --to http://127.0.0.1:1/ --age ${age}`);
     expect({ code, stderr }).toEqual({
       code: 2,
       stderr:

@@ -88,12 +88,9 @@ describe('posthorn verify', () => {
   );
 
   test('without an explanation it says what remains, and nothing secret', async () => {
-    const { code, stdout, stderr } = await posthorn(
-      ['verify', '--signature', 'abc', '--key', 'another-key'],
-      {
-        input: BODY,
-      },
-    );
+    const { code, stdout, stderr } = await posthorn('verify --signature abc --key another-key', {
+      input: BODY,
+    });
     expect(code).toBe(1);
     expect(stdout).toMatch(
       /^not verified: 55 bytes\n {2}.*: it has 3 characters, all of them hex digits, and must have 64 hexadecimal digits\n {2}either the key .*\n$/,

@@ -191,8 +191,7 @@ describe('posthorn webhooks', () => {
 
   test('nobody there is exit code 3', async () => {
     const base = `http://127.0.0.1:${await freePort()}`;
-    const args = ['webhooks', 'create', URL, '--base-url', base, '--username', 'a', '--password', 'hidden'];
-    const ended = await posthorn(args);
+    const ended = await posthorn(`webhooks create ${URL} --base-url ${base} --username a --password hidden`);
     expect(ended).toMatchObject(refusal(3, expect.stringMatching(/\(service_unreachable\)\n$/)));
     expect(ended.stderr).not.toContain('hidden');
   });

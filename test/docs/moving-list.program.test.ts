@@ -84,7 +84,6 @@ describe('the list of the ids in Redis', () => {
     expect(listed.size).toBeLessThan(manyIds.length + 30_000);
     const expected = agesIn(manyIds);
     for (const [id, minutes] of listed) expect(minutes).toBe(expected.get(id) ?? 0);
-    await proxy.stop();
   });
 
   test('fails, and leaves no list to import, if the expiry is longer than that of the page', async () => {

@@ -9,6 +9,7 @@ import { type CopiedPackage, copyPackage } from '../support/copied-package.ts';
 import { listenUntilTheEnd } from '../support/listen.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { KEY } from '../support/served.ts';
+import { silenced } from '../support/silenced.ts';
 
 /** One build of the package: what its subpaths export. */
 interface Build {
@@ -188,8 +189,7 @@ const linked: Record<string, () => Promise<Pick<Build, 'core'>>> = {
 test.each(['ESM', 'CommonJS'])(
   'the %s build prints no frame of its own, installed or linked',
   async (name) => {
-    const print = vi.spyOn(console, 'error').mockImplementation(() => {});
-    onTestFinished(() => print.mockRestore());
+    const print = silenced('error');
     for (const { core } of [buildOf(name), await linked[name]?.()].filter((build) => build !== undefined)) {
       print.mockClear();
       const deadLetters = createMapDeadLetters();

@@ -1,20 +1,12 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Note, readNotes } from '../support/notes.ts';
 import { randomPause } from '../support/random-pause.ts';
 import { removeAtEnd } from '../support/reaper.ts';
 import { until } from '../support/until.ts';
 import { post, type Settings, type Started, start } from './process.ts';
 import type { Version } from './version.ts';
-
-/** A line of the log that all processes of a deploy share, in the order of what happened. */
-export interface Note {
-  readonly pid: string;
-  readonly what: string;
-  readonly id: string;
-  /** The outcome of a report, or the attempt of a run. */
-  readonly rest: string;
-}
 
 /** How an event of the storm ends, decided by its number. */
 const PLANS: readonly object[] = [
@@ -111,11 +103,7 @@ export class Deploy {
   }
 
   notes(): Note[] {
-    const lines = readFileSync(this.#log, 'utf8').split('\n').slice(0, -1);
-    return lines.map((line) => {
-      const [pid = '', what = '', id = '', ...rest] = line.split(' ');
-      return { pid, what, id, rest: rest.join(' ') };
-    });
+    return readNotes(this.#log);
   }
 
   async #send(): Promise<void> {

@@ -70,6 +70,13 @@ export type DirectEndpoint = Omit<Endpoint, 'url' | 'receive' | 'send'> & {
   readonly send: Endpoint['receive'];
 };
 
+/** Sends a new event, fails unless its answer has this status, and gives the event. */
+export async function sendNew(send: Endpoint['send'], status: number) {
+  const event = createEvent('transfer.succeeded');
+  expect((await send(event)).status).toBe(status);
+  return event;
+}
+
 /** Opens a receiver until the test is over. */
 export function openDirectly(
   options: EndpointOptions = {},

@@ -7,7 +7,7 @@ import { readAll } from '../../support/read-all.ts';
 import { Seen } from '../../support/seen.ts';
 import { throwing } from '../../support/throwing.ts';
 import { exhaustAttempts } from './exhaust-attempts.ts';
-import { book, openQueueAt } from './queue-fixture.ts';
+import { book, enqueue, openQueueAt } from './queue-fixture.ts';
 import { queueServers } from './queue-servers.ts';
 
 const DAY_MS = 86_400_000;
@@ -67,8 +67,7 @@ describe.each(queueServers)('a job of a queue in $name', ({ useServer }) => {
       seen.add({ attempt, final, letters: letters.size });
       if (attempt === 1) throw new Error('locked');
     });
-    const event = createEvent('transfer.succeeded');
-    expect(await receiver(register).receive(deliveryOf(event))).toMatchObject({ status: 202 });
+    await enqueue(receiver(register));
     // The workers were away for three days: longer than the schedule, and than maxEventAgeMs.
     worker(receiver(register, { now: () => Date.now() + 3 * DAY_MS }));
     expect(await seen.nth(1)).toEqual({ attempt: 1, final: false, letters: 0 });
@@ -120,8 +119,7 @@ describe.each(queueServers)('a job of a queue in $name', ({ useServer }) => {
     const register = book(throwing(new PermanentError('no such account')));
     const failing = receiver(register, { deadLetters: undefined });
     const failed = worker(failing);
-    const event = createEvent('transfer.succeeded');
-    await failing.receive(deliveryOf(event));
+    const event = await enqueue(failing);
     await expect.poll(() => bull.getFailed()).toMatchObject([{ attemptsMade: 1 }]);
     await failed.close();
     await deadLetters.put({

@@ -1,7 +1,8 @@
 import { connect, createServer } from 'node:net';
-import { beforeEach, describe, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, describe, test } from 'vitest';
 import { createDefaultClient } from '../../stores/redis/clients.ts';
 import { useRedis } from '../../stores/redis/fixture.ts';
+import { silenced } from '../../support/silenced.ts';
 import { until } from '../../support/until.ts';
 import { expectNoRefusal, openQueueOn } from './blips.ts';
 
@@ -9,10 +10,7 @@ const BLIPS = 10;
 
 describe('a queue whose connection is lost for a moment', () => {
   const fixture = useRedis();
-  beforeEach(() => {
-    const spy = vi.spyOn(console, 'error').mockImplementation(() => {});
-    onTestFinished(() => spy.mockRestore());
-  });
+  beforeEach(() => void silenced('error'));
 
   /** As docs/queue.md asks of a client. */
   const own = { maxRetriesPerRequest: null };

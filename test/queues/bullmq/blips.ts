@@ -1,9 +1,10 @@
 import { createMemoryStore, createReceiver } from 'posthorn';
 import { createBullQueue } from 'posthorn/bullmq';
 import { createEvent } from 'posthorn/testing';
-import { expect, onTestFinished } from 'vitest';
+import { expect } from 'vitest';
 import type { Fixture } from '../../stores/redis/fixture.ts';
 import { TcpProxy } from '../../stores/redis/tcp-proxy.ts';
+import { closedAtEnd } from '../../support/closed-at-end.ts';
 import { deliveryOf } from '../../support/delivery-of.ts';
 import { KEY } from '../../support/served.ts';
 import { until } from '../../support/until.ts';
@@ -13,8 +14,7 @@ const DELIVERIES = 20;
 
 /** Opens a receiver with a queue; returns what delivers to it, and resolves with 202 or a refusal. */
 export function openQueueOn(connection: object) {
-  const queue = createBullQueue({ connection, scope: `blips-${Math.random()}` });
-  onTestFinished(async () => void (await queue.close()));
+  const queue = closedAtEnd(createBullQueue({ connection, scope: `blips-${Math.random()}` }));
   const receiver = createReceiver({ signingKey: KEY, queue, store: createMemoryStore() }).observe(() => {});
   book(() => {})(receiver);
   return async (event: object = createEvent('transfer.succeeded')) => {
@@ -30,7 +30,6 @@ export async function expectNoRefusal(
   connectionTo: (port: number) => object,
 ): Promise<void> {
   const proxy = await TcpProxy.start(fixture.redis.port);
-  onTestFinished(() => proxy.stop());
   const deliver = openQueueOn(connectionTo(proxy.port));
   // The process has just started.
   expect(await deliver()).toBe(202);

@@ -3,7 +3,7 @@ import { createEvent } from 'posthorn/testing';
 import { expect } from 'vitest';
 import { deliveryOf } from '../../support/delivery-of.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
-import { bookByResource, openQueueAt } from './queue-fixture.ts';
+import { bookByResource, openQueueAt, pollPromoting } from './queue-fixture.ts';
 import type { QueueServer } from './queue-server.ts';
 
 const registerHeld = (receiver: Receiver, held: HeldHandler): unknown =>
@@ -48,13 +48,7 @@ export async function openBusy(
     return (await bull.getDelayed())[0];
   };
   /** Promotes the job until its handler has begun. */
-  const run = (): Promise<void> =>
-    expect
-      .poll(async () => {
-        await promote();
-        return held.calls.all.length;
-      })
-      .toBe(2);
+  const run = (): Promise<void> => pollPromoting(promote, () => held.calls.all.length).toBe(2);
   const isEmpty = (): Promise<number> => bull.getJobCountByTypes('waiting', 'active', 'delayed', 'failed');
   return { ...opened, add, event, held, isEmpty, jobId, promote, putBack, run, running, succeed };
 }

@@ -7,12 +7,13 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type Client, createClusterClient, type Major, ready } from '../../stores/redis/clients.ts';
 import { useRedis } from '../../stores/redis/fixture.ts';
 import type { RedisServer } from '../../stores/redis/servers.ts';
+import { closedAtEnd } from '../../support/closed-at-end.ts';
 import { deliveryOf } from '../../support/delivery-of.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { Seen } from '../../support/seen.ts';
 import { KEY } from '../../support/served.ts';
 import { until } from '../../support/until.ts';
-import { book } from './queue-fixture.ts';
+import { book, enqueue } from './queue-fixture.ts';
 import { PREFIX } from './redis-queue-server.ts';
 
 describe('a queue in a Redis Cluster', () => {
@@ -29,17 +30,12 @@ describe('a queue in a Redis Cluster', () => {
   /** A receiver of its own process: its client of the Cluster is for the store, the queue and the worker. */
   async function open(scope: string, major: Major, register: (receiver: Receiver) => unknown) {
     const connection = await connect(major);
-    const queue = createBullQueue({ connection, scope });
-    onTestFinished(async () => void (await queue.close()));
+    const queue = closedAtEnd(createBullQueue({ connection, scope }));
     const store = createRedisStore(connection, { scope });
     const receiver = createReceiver({ signingKey: KEY, store, queue }).observe(() => {});
     register(receiver);
-    onTestFinished(async () => void (await receiver.close({ graceMs: 0 })));
-    const work = () => {
-      const worker = createBullWorker(receiver, { connection, scope });
-      onTestFinished(async () => void (await worker.close({ graceMs: 0 })));
-      return worker;
-    };
+    closedAtEnd(receiver);
+    const work = () => closedAtEnd(createBullWorker(receiver, { connection, scope }));
     return { receiver, work, connection };
   }
 
@@ -101,8 +97,7 @@ describe('a queue in a Redis Cluster', () => {
     for (const event of events) {
       expect(await backlog.receiver.receive(deliveryOf(event))).toMatchObject({ status: 202 });
     }
-    const first = createEvent('transfer.succeeded');
-    await waiting.receiver.receive(deliveryOf(first));
+    const first = await enqueue(waiting.receiver);
     expect(await handled.nth(1)).toBe(first.id);
     const master = masterOf(nodes, `${PREFIX}:${scope}:wait`);
     await until('its replica has everything', () => isReplicated(master));

@@ -1,9 +1,7 @@
-import { createEvent } from 'posthorn/testing';
 import { expect } from 'vitest';
-import { deliveryOf } from '../../support/delivery-of.ts';
 import { readAll } from '../../support/read-all.ts';
 import { Seen } from '../../support/seen.ts';
-import { book, type openQueueAt } from './queue-fixture.ts';
+import { book, enqueue, type openQueueAt } from './queue-fixture.ts';
 import type { QueueServer } from './queue-server.ts';
 
 type Opened = Pick<
@@ -26,8 +24,7 @@ export async function exhaustAttempts(
     { deadLetters },
   );
   worker(running);
-  const event = createEvent('transfer.succeeded');
-  await running.receive(deliveryOf(event));
+  const event = await enqueue(running);
   for (let attempt = 1; attempt <= 10; attempt += 1) {
     const final = attempt === 10;
     expect(await seen.nth(attempt)).toEqual({ attempt, final, isStored: final });

@@ -2,7 +2,7 @@ import { createEvent } from 'posthorn/testing';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { deliveryOf } from '../../support/delivery-of.ts';
 import { openClock } from './open-clock.ts';
-import { book, openQueueAt } from './queue-fixture.ts';
+import { book, enqueue, openQueueAt } from './queue-fixture.ts';
 import { queueServers } from './queue-servers.ts';
 
 const MINUTE_MS = 60_000;
@@ -14,8 +14,7 @@ describe.each(queueServers)('a worker that lacks the handler of a job in $name',
   test('puts it back for an hour, also at its last attempt; then it counts, and is parked', async () => {
     const clock = openClock();
     const { bull, letters, promote, receiver, reports, worker } = await openQueueAt(server);
-    const event = createEvent('transfer.succeeded');
-    await receiver(book(() => {})).receive(deliveryOf(event));
+    const event = await enqueue(receiver(book(() => {})));
     const [added] = await bull.getWaiting();
     // Nine attempts have failed in workers that have the handler.
     await server.setCounts(bull.name, String(added?.id), { attempts: 9 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { useRedis } from '../../stores/redis/fixture.ts';
 import { deliveryOf } from '../../support/delivery-of.ts';
 import { Seen } from '../../support/seen.ts';
-import { book, openQueue } from './queue-fixture.ts';
+import { book, openQueue, pollPromoting } from './queue-fixture.ts';
 
 const JOBS = 400;
 
@@ -35,12 +35,9 @@ describe('a worker that lacks the handler of a job', () => {
       await promote();
     }
     worker(having, { concurrency: 10 });
-    await expect
-      .poll(async () => {
-        await promote();
-        return bull.getJobCountByTypes('waiting', 'active', 'delayed', 'failed');
-      })
-      .toBe(0);
+    await pollPromoting(promote, () =>
+      bull.getJobCountByTypes('waiting', 'active', 'delayed', 'failed'),
+    ).toBe(0);
     expect(handled.all.toSorted()).toEqual(events.map(({ id }) => id).toSorted());
     expect([...new Set(attempts.values())]).toEqual([1]);
     expect(letters.size).toBe(0);

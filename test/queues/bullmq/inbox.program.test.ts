@@ -4,19 +4,22 @@ import { createPostgresInbox, type PostgresTransaction } from 'posthorn/postgres
 import { createEvent } from 'posthorn/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { useDatabase } from '../../stores/postgres/fixture.ts';
-import { bookings, createLedger, book as insertBooking, recordsOf } from '../../stores/postgres/ledger.ts';
+import {
+  bookings,
+  createLedger,
+  book as insertBooking,
+  recordsOf,
+  tracesOf,
+} from '../../stores/postgres/ledger.ts';
 import { deliveryOf } from '../../support/delivery-of.ts';
-import { openQueueAt } from './queue-fixture.ts';
+import { enqueue, openQueueAt } from './queue-fixture.ts';
 import { queueServers } from './queue-servers.ts';
 
 describe.each(queueServers)('a worker with an inbox, of a queue in $name', ({ useServer }) => {
   const server = useServer();
   const database = useDatabase();
-  let pool: Pool;
-  beforeAll(async () => {
-    pool = database.connect();
-    await createLedger(pool);
-  });
+  const pool = database.connect();
+  beforeAll(() => createLedger(pool));
 
   /** Registers the queued handler "book" of an inbox, which runs `then` after its insert. */
   const bookInInbox =
@@ -60,8 +63,7 @@ describe.each(queueServers)('a worker with an inbox, of a queue in $name', ({ us
         if (!letters.has(event.id)) throw new Error('not yet');
       }),
     );
-    const event = createEvent('transfer.succeeded');
-    await running.receive(deliveryOf(event));
+    const event = await enqueue(running);
     worker(running);
     for (let attempt = 1; attempt < 10; attempt += 1) {
       await reports.nth(attempt, ({ outcome }) => outcome === 'failed');
@@ -74,7 +76,7 @@ describe.each(queueServers)('a worker with an inbox, of a queue in $name', ({ us
     });
     expect(letterOfCall).toEqual([...Array(9).fill(false), true]);
     expect(letters.size).toBe(0);
-    expect([await bookings(pool, event), await recordsOf(pool, event)]).toEqual([1, ['book']]);
+    expect(await tracesOf(pool, event)).toEqual([1, ['book']]);
   });
 
   test('keeps nothing of an event that is parked, and books it once when its letter is replayed', async () => {
@@ -85,12 +87,11 @@ describe.each(queueServers)('a worker with an inbox, of a queue in $name', ({ us
     });
     const running = receiver(register);
     worker(running);
-    const event = createEvent('transfer.succeeded');
-    await running.receive(deliveryOf(event));
+    const event = await enqueue(running);
     // The claim is free by then: a replay beside the run would leave the letter.
     await reports.first(({ outcome }) => outcome === 'parked');
     expect(await deadLetters.get(event.id)).toMatchObject({ attempts: 1 });
-    expect([await bookings(pool, event), await recordsOf(pool, event)]).toEqual([0, []]);
+    expect(await tracesOf(pool, event)).toEqual([0, []]);
     const letter = await deadLetters.get(event.id);
     if (letter === undefined) throw new Error('no letter');
     isMended = true;
@@ -143,8 +144,7 @@ describe.each(queueServers)('a worker with an inbox, of a queue in $name', ({ us
           { queue: true },
         ),
     );
-    const event = createEvent('transfer.succeeded');
-    expect(await running.receive(deliveryOf(event))).toMatchObject({ status: 202 });
+    const event = await enqueue(running);
     expect(await recordsOf(pool, event)).toEqual(['first']);
     worker(running);
     await reports.first(({ outcome }) => outcome === 'processed');

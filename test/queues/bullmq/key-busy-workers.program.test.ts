@@ -5,7 +5,7 @@ import { deliveryOf } from '../../support/delivery-of.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { eventOf, openBusy } from './busy-jobs.ts';
 import { openProcesses } from './processes.ts';
-import { bookByResource, openQueueAt } from './queue-fixture.ts';
+import { bookByResource, openQueueAt, pollPromoting } from './queue-fixture.ts';
 import { queueServers } from './queue-servers.ts';
 
 describe.each(queueServers)('a job in $name whose key is busy in a worker that may end', ({ useServer }) => {
@@ -73,12 +73,10 @@ describe('a job whose key is busy in another process', () => {
     dying.kill('SIGKILL');
     await dying.exit;
     await stallActive();
-    await expect
-      .poll(async () => {
-        await promote();
-        return [...handledBy(first.id), ...handledBy(second.id)];
-      })
-      .toEqual([other.pid, other.pid]);
+    await pollPromoting(promote, () => [...handledBy(first.id), ...handledBy(second.id)]).toEqual([
+      other.pid,
+      other.pid,
+    ]);
     await expect.poll(() => bull.getJobCountByTypes('waiting', 'active', 'delayed', 'failed')).toBe(0);
   });
 });

@@ -5,7 +5,7 @@ import { deliveryOf } from '../../support/delivery-of.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { ampleDeadlines } from '../../support/limits.ts';
 import { forwardedClock } from '../../support/monotonic-clock.ts';
-import { book, openQueueAt } from './queue-fixture.ts';
+import { book, enqueue, openQueueAt } from './queue-fixture.ts';
 import { queueServers } from './queue-servers.ts';
 import { watchUncaught } from './watch-uncaught.ts';
 
@@ -17,8 +17,7 @@ describe.each(queueServers)('a job in $name that cannot be put back', ({ useServ
     const { bull, receiver, stallActive, worker } = await openQueueAt(server);
     const held = new HeldHandler();
     const running = receiver(book(held.handle));
-    const event = createEvent('transfer.succeeded');
-    await running.receive(deliveryOf(event));
+    const event = await enqueue(running);
     const frozen = worker(running, { concurrency: 1 });
     const { context } = await held.calls.nth(1);
     // The one job that it runs at once keeps it from the one that waits.
@@ -64,8 +63,7 @@ describe.each(queueServers)('a job in $name that cannot be put back', ({ useServ
     const { receiver, reports, stallActive, worker } = await openQueueAt(server);
     const held = new HeldHandler();
     const running = receiver(book(held.handle));
-    const event = createEvent('transfer.succeeded');
-    await running.receive(deliveryOf(event));
+    const event = await enqueue(running);
     const frozen = worker(running);
     await held.calls.nth(1);
     await stallActive();

@@ -1,10 +1,8 @@
 import { createMemoryStore } from 'posthorn';
-import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { useRedis } from '../../stores/redis/fixture.ts';
-import { deliveryOf } from '../../support/delivery-of.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
-import { book, openQueue } from './queue-fixture.ts';
+import { book, enqueue, openQueue } from './queue-fixture.ts';
 import { watchUncaught } from './watch-uncaught.ts';
 
 describe('a job that cannot be put back', () => {
@@ -17,8 +15,7 @@ describe('a job that cannot be put back', () => {
     const held = new HeldHandler();
     const options = { store: createMemoryStore() };
     const running = receiver(book(held.handle), options);
-    const event = createEvent('transfer.succeeded');
-    await running.receive(deliveryOf(event));
+    const event = await enqueue(running);
     const cutOff = worker(running, { concurrency: 1 });
     const { context } = await held.calls.nth(1);
     await redis.kill();

@@ -1,10 +1,11 @@
 import { createReceiver, type Queue } from 'posthorn';
 import { createBullQueue } from 'posthorn/bullmq';
 import { createEvent } from 'posthorn/testing';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { useRedis } from '../../stores/redis/fixture.ts';
 import { deliveryOf } from '../../support/delivery-of.ts';
 import { KEY } from '../../support/served.ts';
+import { silenced } from '../../support/silenced.ts';
 import { until } from '../../support/until.ts';
 import { book } from './queue-fixture.ts';
 import { PREFIX } from './redis-queue-server.ts';
@@ -52,8 +53,7 @@ describe('a queue that fills its Redis', () => {
     ['evicts keys', { maxmemory: '2mb', 'maxmemory-policy': 'volatile-lru' }],
   ])('accepts if its Redis %s', async (_what, settings) => {
     // BullMQ says that the policy should be noeviction.
-    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
-    onTestFinished(() => warn.mockRestore());
+    silenced('warn');
     const redis = await fixture.servers.single(settings);
     const { deliver } = accept({ connection: { port: redis.port }, maxMemoryShare: 0.001 });
     expect(await deliver(100)).toBe(202);
@@ -65,8 +65,7 @@ describe('a queue that fills its Redis', () => {
   });
 
   test('accepts if its Redis says nothing of its memory, and warns once', async () => {
-    const print = vi.spyOn(console, 'error').mockImplementation(() => {});
-    onTestFinished(() => print.mockRestore());
+    const print = silenced('error');
     const redis = await fixture.servers.single(SMALL);
     redis.command('acl', 'setuser', 'restricted', 'on', 'nopass', '~{posthorn}:*', '+@all', '-info');
     const user = { username: 'restricted', password: 'any' };

@@ -4,7 +4,7 @@ import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { isFailed, useOpenTelemetry } from '../../observers/opentelemetry-sdk.ts';
 import { deliveryOf } from '../../support/delivery-of.ts';
-import { book, openQueueAt } from './queue-fixture.ts';
+import { book, openQueueAt, pollPromoting } from './queue-fixture.ts';
 import { queueServers } from './queue-servers.ts';
 
 const DELIVERY = 'process transfer.succeeded';
@@ -42,12 +42,11 @@ describe.each(queueServers)('through a queue of BullMQ and a store in $name', ({
     });
     expect(status).toBe(202);
     await reports.first(({ outcome }) => outcome === 'failed');
-    await expect
-      .poll(async () => {
-        await promote();
-        return reports.all.map(({ outcome }) => outcome);
-      })
-      .toEqual(['queued', 'failed', 'processed']);
+    await pollPromoting(promote, () => reports.all.map(({ outcome }) => outcome)).toEqual([
+      'queued',
+      'failed',
+      'processed',
+    ]);
     const job = `POST > ${ENQUEUE} > ${DELIVERY}`;
     expect(collected.tree()).toEqual([
       'POST',

@@ -1,14 +1,15 @@
 import { createMemoryStore, createReceiver } from 'posthorn';
 import { createBullQueue, createBullWorker } from 'posthorn/bullmq';
 import { createEvent } from 'posthorn/testing';
-import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { useRedis } from '../../stores/redis/fixture.ts';
 import { deliveryOf } from '../../support/delivery-of.ts';
 import { freePort } from '../../support/free-port.ts';
 import { Seen } from '../../support/seen.ts';
 import { KEY } from '../../support/served.ts';
+import { silenced } from '../../support/silenced.ts';
 import { until } from '../../support/until.ts';
-import { book, openQueue } from './queue-fixture.ts';
+import { book, enqueue, openQueue } from './queue-fixture.ts';
 
 /** BullMQ gives the wait for a job up after 6 seconds without an answer. */
 const OUTAGE_MS = 7_000;
@@ -17,10 +18,7 @@ const CLOSE_LIMIT_MS = 5_000;
 describe('while Redis is away', () => {
   const fixture = useRedis();
   const print = vi.fn<typeof console.error>();
-  beforeEach(() => {
-    const spy = vi.spyOn(console, 'error').mockImplementation(print);
-    onTestFinished(() => spy.mockRestore());
-  });
+  beforeEach(() => void silenced('error').mockImplementation(print));
 
   test('workers and queues close in time, and other workers go on afterwards', async () => {
     const redis = await fixture.servers.single({ appendonly: 'yes', appendfsync: 'always' });
@@ -31,8 +29,7 @@ describe('while Redis is away', () => {
       book(({ id }) => handled.add(id)),
       { store: createMemoryStore() },
     );
-    const first = createEvent('transfer.succeeded');
-    await running.receive(deliveryOf(first));
+    await enqueue(running);
     worker(running);
     const closing = worker(running);
     await handled.nth(1);

@@ -4,10 +4,11 @@ import { describe, expect, test } from 'vitest';
 import { usePostgres } from '../../stores/postgres/fixture.ts';
 import { useRedis } from '../../stores/redis/fixture.ts';
 import { deliveryOf } from '../../support/delivery-of.ts';
+import type { Note } from '../../support/notes.ts';
 import { readAll } from '../../support/read-all.ts';
 import { until } from '../../support/until.ts';
 import { openPostgresProcesses } from './postgres-processes.ts';
-import { type Note, openProcesses, type Started } from './processes.ts';
+import { openProcesses, type Started } from './processes.ts';
 
 const CONCURRENCY = 12;
 const WORK_MS = 2_000;

@@ -2,9 +2,10 @@ import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { usePostgres } from '../../stores/postgres/fixture.ts';
 import { deliveryOf } from '../../support/delivery-of.ts';
+import type { Note } from '../../support/notes.ts';
 import { until } from '../../support/until.ts';
 import { openPostgresProcesses } from './postgres-processes.ts';
-import type { Note, Started } from './processes.ts';
+import type { Started } from './processes.ts';
 
 const EVENTS = 5;
 /** Longer than a lock, which is 30 seconds. */

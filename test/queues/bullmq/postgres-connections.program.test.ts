@@ -56,7 +56,6 @@ describe('a connection of a queue and its worker that is lost', () => {
     'in the middle of "%s" costs neither the process nor a client of %i',
     async (text, max) => {
       const proxy = await TcpProxy.start(database.port);
-      onTestFinished(() => proxy.stop());
       proxy.cutAtRequests(text, 3);
       const pool = database.connect({ port: proxy.port, options: SEARCH_PATH, max });
       const { receiver, handled, close } = openQueue(pool);

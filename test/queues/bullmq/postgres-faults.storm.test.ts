@@ -1,14 +1,15 @@
-import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { usePostgres } from '../../stores/postgres/fixture.ts';
 import type { StopMode } from '../../stores/postgres/server-process.ts';
 import type { PostgresServer } from '../../stores/postgres/servers.ts';
-import { send } from '../../stores/redis/deliveries.ts';
+import type { Note } from '../../support/notes.ts';
+import { pick } from '../../support/pick.ts';
 import { randomPause } from '../../support/random-pause.ts';
 import { until } from '../../support/until.ts';
 import { runPostgresClock } from './postgres-clock.ts';
 import { openPostgresProcesses } from './postgres-processes.ts';
-import type { Note, Started } from './processes.ts';
+import type { Started } from './processes.ts';
+import { type DeliveryCounts, deliverOne } from './storm-deliveries.ts';
 
 const EVENTS = 2_000;
 const SENDERS = 12;
@@ -22,7 +23,7 @@ interface Site extends Awaited<ReturnType<typeof openPostgresProcesses>> {
   readonly workers: Started[];
   /** The events that each process had in hand at a fault of its own, or of the server. */
   readonly cutOff: Map<string, Set<string>>;
-  readonly counts: { events: number; acknowledged: number; refused: number; cut: number };
+  readonly counts: DeliveryCounts;
 }
 
 type Fault = (site: Site) => Promise<void>;
@@ -50,13 +51,13 @@ describe('receivers and workers on one PostgreSQL, in a storm', () => {
       Promise.all([start(role), start(role)]);
     const [receivers, workers] = await Promise.all([startAll('receiver'), startAll('worker')]);
     runPostgresClock(processes);
-    const counts = { events: 0, acknowledged: 0, refused: 0, cut: 0 };
+    const counts = { events: 0, deliveries: 0, acknowledged: 0, refused: 0, cut: 0 };
     const site: Site = { ...processes, postgres, receivers, workers, cutOff: new Map(), counts };
 
     const stormed = storm(site);
     const senders = Array.from({ length: SENDERS }, async () => {
       while (counts.events < EVENTS) {
-        await deliverOne(site);
+        await deliverOne(site, 0.2);
         await randomPause(PAUSE_MS);
       }
     });
@@ -102,24 +103,6 @@ async function storm(site: Site): Promise<void> {
       await randomPause(500);
     }
   }
-}
-
-/** Delivers an event, often twice at once, until one delivery is acknowledged. */
-async function deliverOne({ counts, receivers }: Site): Promise<void> {
-  const event = createEvent('transfer.created');
-  counts.events += 1;
-  const deliver = async (): Promise<boolean> => {
-    const answer = await send(pick(receivers).url, event).catch(() => undefined);
-    const isAcknowledged = answer?.status === 202 || answer?.status === 200;
-    if (answer === undefined) counts.cut += 1;
-    else if (isAcknowledged) counts.acknowledged += 1;
-    else counts.refused += 1;
-    return isAcknowledged;
-  };
-  await until('the event is acknowledged', async () => {
-    const deliveries = Math.random() < 0.2 ? [deliver(), deliver()] : [deliver()];
-    return (await Promise.all(deliveries)).includes(true);
-  });
 }
 
 async function killWorker(site: Site): Promise<void> {
@@ -174,12 +157,6 @@ async function restart(site: Site, mode: StopMode): Promise<void> {
   await until('a delivery is refused, or all are sent', isFelt);
   await site.postgres.restart();
   noteCutOff(site, site.workers);
-}
-
-function pick(processes: readonly Started[]): Started {
-  const picked = processes[Math.floor(Math.random() * processes.length)];
-  if (picked === undefined) throw new Error('no process');
-  return picked;
 }
 
 function noteCutOff({ cutOff, notes }: Site, processes: readonly Started[]): void {

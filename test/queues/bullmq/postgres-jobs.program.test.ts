@@ -9,7 +9,7 @@ import { Seen } from '../../support/seen.ts';
 import { throwing } from '../../support/throwing.ts';
 import { failJobs } from './failed-jobs.ts';
 import { postgresQueueServer } from './postgres-queue-server.ts';
-import { book, openQueueAt } from './queue-fixture.ts';
+import { book, enqueue, openQueueAt } from './queue-fixture.ts';
 
 const TEN_YEARS_MS = 10 * 365 * 86_400_000;
 const TIMES = ['added_at_ms', 'process_at_ms', 'processed_at_ms', 'finished_at_ms', 'locked_until_ms'];
@@ -91,8 +91,7 @@ describe('a job of a queue in PostgreSQL', () => {
     const { bull, promote, receiver, worker } = await openQueueAt(server);
     const held = new HeldHandler();
     const running = receiver(book(held.handle));
-    const event = createEvent('transfer.succeeded');
-    await running.receive(deliveryOf(event));
+    const event = await enqueue(running);
     const body = Buffer.from(JSON.stringify(event)).toString('base64');
     expect(await tablesWith(body)).toEqual(['job']);
     worker(running);

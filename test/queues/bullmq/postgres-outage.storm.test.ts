@@ -2,18 +2,20 @@ import { createMemoryStore, createReceiver, type Receiver } from 'posthorn';
 import { createBullQueue, createBullWorker, migrateBullQueue } from 'posthorn/bullmq';
 import { createPostgresStore, migratePostgres } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
-import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { usePostgres } from '../../stores/postgres/fixture.ts';
 import type { PostgresServer } from '../../stores/postgres/servers.ts';
 import { send } from '../../stores/redis/deliveries.ts';
+import { closedAtEnd } from '../../support/closed-at-end.ts';
 import { deliveryOf } from '../../support/delivery-of.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { ampleDeadlines } from '../../support/limits.ts';
 import { Seen } from '../../support/seen.ts';
 import { KEY } from '../../support/served.ts';
+import { silenced } from '../../support/silenced.ts';
 import { until } from '../../support/until.ts';
 import { openPostgresProcesses, queuePool } from './postgres-processes.ts';
-import { book } from './queue-fixture.ts';
+import { book, enqueue } from './queue-fixture.ts';
 import { watchUncaught } from './watch-uncaught.ts';
 
 const OUTAGE_MS = 20_000;
@@ -27,27 +29,20 @@ describe('while PostgreSQL is away', () => {
   const print = vi.fn<typeof console.error>();
   beforeEach(() => {
     print.mockClear();
-    const spy = vi.spyOn(console, 'error').mockImplementation(print);
-    onTestFinished(() => spy.mockRestore());
+    silenced('error').mockImplementation(print);
   });
 
   /** A queue on a server, which need not run, and a receiver for it. */
   function open({ port }: PostgresServer, scope: string) {
     const connection = queuePool(fixture, port);
     const options = { backend: 'postgres', connection, scope } as const;
-    const queue = createBullQueue(options);
-    onTestFinished(async () => void (await queue.close()));
+    const queue = closedAtEnd(createBullQueue(options));
     const receiver = (register: (receiver: Receiver) => unknown, store = createMemoryStore()): Receiver => {
       const created = createReceiver({ signingKey: KEY, queue, store, ...ampleDeadlines });
       register(created.observe(() => {}));
-      onTestFinished(async () => void (await created.close({ graceMs: 0 })));
-      return created;
+      return closedAtEnd(created);
     };
-    const worker = (runner: Receiver) => {
-      const created = createBullWorker(runner, options);
-      onTestFinished(async () => void (await created.close({ graceMs: 0 })));
-      return created;
-    };
+    const worker = (runner: Receiver) => closedAtEnd(createBullWorker(runner, options));
     const countJobs = async (): Promise<number> =>
       (await connection.query('select count(*)::int as count from job where queue = $1', [scope])).rows[0]
         ?.count;
@@ -68,8 +63,7 @@ describe('while PostgreSQL is away', () => {
     const { countJobs, receiver, worker } = open(postgres, 'outage');
     const held = new HeldHandler();
     const running = receiver(book(held.handle));
-    const first = createEvent('transfer.succeeded');
-    await running.receive(deliveryOf(first));
+    await enqueue(running);
     worker(running);
     const { succeed } = await held.calls.nth(1);
     await postgres.stop('immediate');
@@ -124,8 +118,7 @@ describe('while PostgreSQL is away', () => {
     const { queue, receiver, worker } = open(postgres, 'closing');
     const held = new HeldHandler();
     const running = receiver(book(held.handle));
-    const event = createEvent('transfer.succeeded');
-    await running.receive(deliveryOf(event));
+    await enqueue(running);
     const closing = worker(running);
     const { context, succeed } = await held.calls.nth(1);
     await postgres.stop('kill');

@@ -6,6 +6,7 @@ import { createEvent } from 'posthorn/testing';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { useDatabase } from '../../stores/postgres/fixture.ts';
 import { startPgBouncer } from '../../stores/postgres/pgbouncer.ts';
+import { closedAtEnd } from '../../support/closed-at-end.ts';
 import { deliveryOf } from '../../support/delivery-of.ts';
 import { ampleDeadlines, ampleTime } from '../../support/limits.ts';
 import { Seen } from '../../support/seen.ts';
@@ -42,10 +43,7 @@ describe('a queue behind PgBouncer in transaction mode', () => {
       await queue.close();
     });
     const startWorkers = (): void => {
-      for (let started = 0; started < 2; started += 1) {
-        const worker = createBullWorker(receiver, options);
-        onTestFinished(async () => void (await worker.close({ graceMs: 0 })));
-      }
+      for (let started = 0; started < 2; started += 1) closedAtEnd(createBullWorker(receiver, options));
     };
     return { receiver, startWorkers };
   }

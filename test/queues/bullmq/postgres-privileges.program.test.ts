@@ -14,12 +14,14 @@ import { createPostgresStore } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { useDatabase } from '../../stores/postgres/fixture.ts';
+import { closedAtEnd } from '../../support/closed-at-end.ts';
 import { deliveryOf } from '../../support/delivery-of.ts';
 import { readDocument } from '../../support/documents.ts';
 import { ampleDeadlines, ampleTime } from '../../support/limits.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { Seen } from '../../support/seen.ts';
 import { KEY } from '../../support/served.ts';
+import { silenced } from '../../support/silenced.ts';
 import { until } from '../../support/until.ts';
 import { book } from './queue-fixture.ts';
 
@@ -42,23 +44,19 @@ async function connectAs(name: string, rights: readonly string[]): Promise<Pool>
 }
 
 function openQueue(connection: Pool, scope: string): Queue {
-  const queue = createBullQueue({ backend: 'postgres', connection, scope });
-  onTestFinished(async () => void (await queue.close()));
-  return queue;
+  return closedAtEnd(createBullQueue({ backend: 'postgres', connection, scope }));
 }
 
 function openReceiver(queue: Queue, own: Partial<ReceiverOptions<Record<never, never>>> = {}): Receiver {
   const store = createPostgresStore(fixture.connect(), { scope: 'rights', ...ampleTime });
   const deadLetters = createMapDeadLetters();
-  const receiver = createReceiver({ signingKey: KEY, queue, store, deadLetters, ...ampleDeadlines, ...own });
-  onTestFinished(async () => void (await receiver.close({ graceMs: 0 })));
-  return receiver;
+  return closedAtEnd(
+    createReceiver({ signingKey: KEY, queue, store, deadLetters, ...ampleDeadlines, ...own }),
+  );
 }
 
 function openWorker(receiver: Receiver, connection: Pool, scope: string) {
-  const worker = createBullWorker(receiver, { backend: 'postgres', connection, scope });
-  onTestFinished(async () => void (await worker.close({ graceMs: 0 })));
-  return worker;
+  return closedAtEnd(createBullWorker(receiver, { backend: 'postgres', connection, scope }));
 }
 
 /** A queue as BullMQ sees it. */
@@ -128,8 +126,7 @@ describe('a role with the rights of docs/queue.md', () => {
       `without_${grants.indexOf(left)}`,
       grants.filter((right) => right !== left),
     );
-    const logged = vi.spyOn(console, 'error').mockReturnValue();
-    onTestFinished(() => logged.mockRestore());
+    silenced('error');
     const scope = `without-${grants.indexOf(left)}`;
     const reports = new Seen<Report>();
     const receiver = openReceiver(openQueue(pool, scope)).observe(reports.add);
@@ -157,8 +154,7 @@ describe('a worker whose role lacks a right', () => {
   test.each(cases)(
     '$what sends few statements, and prints one line a minute, and none when it is closed',
     async ({ what, rights }) => {
-      const logged = vi.spyOn(console, 'error').mockReturnValue();
-      onTestFinished(() => logged.mockRestore());
+      const logged = silenced('error');
       const index = cases.findIndex((each) => each.what === what);
       const pool = await connectAs(`poor_${index}`, rights);
       const scope = `poor-${index}`;

@@ -5,6 +5,7 @@ import { createBullQueue, migrateBullQueue } from 'posthorn/bullmq';
 import { createPostgresDeadLetters, createPostgresStore, migratePostgres } from 'posthorn/postgres';
 import { onTestFinished } from 'vitest';
 import type { Fixture } from '../../stores/postgres/fixture.ts';
+import { closedAtEnd } from '../../support/closed-at-end.ts';
 import { ampleDeadlines, ampleTime } from '../../support/limits.ts';
 import { KEY } from '../../support/served.ts';
 import { launchProcesses, type ProcessOptions } from './processes.ts';
@@ -57,8 +58,7 @@ export async function openPostgresProcesses(
   await migrateBullQueue(pool);
   const connection = queuePool(fixture, port);
   const deadLetters = createPostgresDeadLetters(pool, { scope });
-  const queue = createBullQueue({ backend: 'postgres', connection, scope });
-  onTestFinished(async () => void (await queue.close()));
+  const queue = closedAtEnd(createBullQueue({ backend: 'postgres', connection, scope }));
   /** The queue as BullMQ sees it. */
   const bull = new BullQueue(scope, { connection }, createPostgresBackend);
   bull.on('error', () => {});
@@ -68,8 +68,7 @@ export async function openPostgresProcesses(
     const store = createPostgresStore(pool, { scope, ...ampleTime });
     const created = createReceiver({ signingKey: KEY, queue, store, deadLetters, ...ampleDeadlines });
     register(created.observe(() => {}));
-    onTestFinished(async () => void (await created.close({ graceMs: 0 })));
-    return created;
+    return closedAtEnd(created);
   };
   const { lookForStalled, loseLocks } = stallsOf(connection, scope);
   /** As if the workers of the active jobs had been frozen for as long as their locks last. */

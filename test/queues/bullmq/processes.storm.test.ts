@@ -5,6 +5,7 @@ import { send } from '../../stores/redis/deliveries.ts';
 import { useRedis } from '../../stores/redis/fixture.ts';
 import { openPostgresProcesses } from './postgres-processes.ts';
 import { openProcesses } from './processes.ts';
+import { pollPromoting } from './queue-fixture.ts';
 
 /** Starts a server before the tests; gives what opens a queue on it. */
 const servers = [
@@ -39,12 +40,7 @@ describe.each(servers)('over several processes, on $server', ({ useServer }) => 
     const other = await start('worker');
     openGate(other);
     // Until the lease of the dead one has run out, the job is put back.
-    await expect
-      .poll(async () => {
-        await promote();
-        return handledBy(event.id);
-      })
-      .toEqual([other.pid]);
+    await pollPromoting(promote, () => handledBy(event.id)).toEqual([other.pid]);
     await expect.poll(() => bull.getJobCountByTypes('waiting', 'active', 'delayed', 'failed')).toBe(0);
     expect(await send(receiver.url, event)).toMatchObject({ status: 200 });
   });
@@ -76,22 +72,12 @@ describe.each(servers)('over several processes, on $server', ({ useServer }) => 
     frozen.kill('SIGSTOP');
     await stallActive();
     const second = await start('worker');
-    await expect
-      .poll(async () => {
-        await promote();
-        return second.lines.some((line) => line.includes(' begun '));
-      })
-      .toBe(true);
+    await pollPromoting(promote, () => second.lines.some((line) => line.includes(' begun '))).toBe(true);
     second.kill('SIGSTOP');
     await stallActive();
     const third = await start('worker');
     openGate(third);
-    await expect
-      .poll(async () => {
-        await promote();
-        return handledBy(event.id);
-      })
-      .toEqual([third.pid]);
+    await pollPromoting(promote, () => handledBy(event.id)).toEqual([third.pid]);
     await third.line(new RegExp(`reported ${event.id} processed`));
     for (const woken of [frozen, second]) {
       woken.kill('SIGCONT');

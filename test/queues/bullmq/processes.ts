@@ -1,10 +1,10 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
-import { KEY } from '../../stores/redis/deliveries.ts';
 import type { Fixture } from '../../stores/redis/fixture.ts';
 import type { RedisServer } from '../../stores/redis/servers.ts';
-import { type ChildProgram, packageRoot, startProgram } from '../../support/child-program.ts';
+import type { ChildProgram } from '../../support/child-program.ts';
+import { readNotes } from '../../support/notes.ts';
+import { startOwnProgram } from '../../support/own-program.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { openQueue } from './queue-fixture.ts';
 
@@ -13,15 +13,6 @@ export interface Started extends ChildProgram {
   readonly pid: string;
   /** Of a receiver. */
   readonly url: string;
-}
-
-/** What a process has noted. */
-export interface Note {
-  readonly pid: string;
-  readonly what: string;
-  readonly id: string;
-  /** What follows the id. */
-  readonly rest: string;
 }
 
 /** A stranger is a worker without the handler of the events. */
@@ -75,38 +66,24 @@ export function launchProcesses(
   writeFileSync(log, '');
   const start = async (role: Role, options: StartOptions = {}): Promise<Started> => {
     const { diesAt, concurrency, workMs, clockAheadMs } = options;
-    const program = startProgram(
-      join(packageRoot, 'test', 'queues', 'bullmq', 'process.mjs'),
-      {
-        PATH: process.env.PATH,
-        ROLE: role,
-        ...server,
-        SCOPE: scope,
-        LOG: log,
-        KEY,
-        GATES: directory,
-        LEASE_MS: String(leaseMs),
-        ...(isGated && { IS_GATED: 'yes' }),
-        ...(isKeyed && { IS_KEYED: 'yes' }),
-        ...(diesAt !== undefined && { DIES_AT: String(diesAt) }),
-        ...(concurrency !== undefined && { CONCURRENCY: String(concurrency) }),
-        ...(workMs !== undefined && { WORK_MS: String(workMs) }),
-        ...(clockAheadMs !== undefined && { CLOCK_AHEAD_MS: String(clockAheadMs) }),
-      },
-      packageRoot,
-    );
-    onTestFinished(() => program.kill('SIGKILL'));
+    const program = startOwnProgram('test/queues/bullmq/process.mjs', {
+      ROLE: role,
+      ...server,
+      SCOPE: scope,
+      LOG: log,
+      GATES: directory,
+      LEASE_MS: String(leaseMs),
+      ...(isGated && { IS_GATED: 'yes' }),
+      ...(isKeyed && { IS_KEYED: 'yes' }),
+      ...(diesAt !== undefined && { DIES_AT: String(diesAt) }),
+      ...(concurrency !== undefined && { CONCURRENCY: String(concurrency) }),
+      ...(workMs !== undefined && { WORK_MS: String(workMs) }),
+      ...(clockAheadMs !== undefined && { CLOCK_AHEAD_MS: String(clockAheadMs) }),
+    });
     const [pid = '', , port = ''] = (await program.line(/ (working|listening \d+)$/)).split(' ');
     return { ...program, pid, url: `http://127.0.0.1:${port}/` };
   };
-  /** In the order of writing, whoever wrote it. */
-  const notes = (): Note[] => {
-    const lines = readFileSync(log, 'utf8').split('\n').slice(0, -1);
-    return lines.map((line) => {
-      const [pid = '', what = '', id = '', ...rest] = line.split(' ');
-      return { pid, what, id, rest: rest.join(' ') };
-    });
-  };
+  const notes = () => readNotes(log);
   /** The processes that have handled the event, in order. */
   const handledBy = (id: string): string[] =>
     notes().flatMap((note) => (note.what === 'handled' && note.id === id ? [note.pid] : []));

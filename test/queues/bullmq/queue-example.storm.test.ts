@@ -1,9 +1,9 @@
-import { join } from 'node:path';
 import { createEvent } from 'posthorn/testing';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { KEY, send } from '../../stores/redis/deliveries.ts';
 import { useRedis } from '../../stores/redis/fixture.ts';
-import { type ChildProgram, packageRoot, startProgram } from '../../support/child-program.ts';
+import type { ChildProgram } from '../../support/child-program.ts';
+import { startOwnProgram } from '../../support/own-program.ts';
 import { randomPause } from '../../support/random-pause.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { until } from '../../support/until.ts';
@@ -16,18 +16,8 @@ describe('examples/queue under load', () => {
 
   /** Starts one of its programs; resolves once that is ready. */
   async function start(name: 'server' | 'worker'): Promise<ChildProgram> {
-    const directory = temporaryDirectory();
-    const program = startProgram(
-      join(packageRoot, 'dist', 'examples', 'queue', `${name}.js`),
-      {
-        PATH: process.env.PATH,
-        PORT: '0',
-        SIGNING_KEY: KEY,
-        REDIS_URL: `redis://127.0.0.1:${fixture.redis.port}`,
-      },
-      directory,
-    );
-    onTestFinished(() => program.kill('SIGKILL'));
+    const env = { PORT: '0', SIGNING_KEY: KEY, REDIS_URL: `redis://127.0.0.1:${fixture.redis.port}` };
+    const program = startOwnProgram(`dist/examples/queue/${name}.js`, env, temporaryDirectory());
     await program.line(/^(working|listening on )/);
     return program;
   }

@@ -1,7 +1,10 @@
 import { createReceiver, type DeadLetter, type Receiver, type ReceiverOptions, type Report } from 'posthorn';
 import { type BullWorker, type BullWorkerOptions, createBullQueue, createBullWorker } from 'posthorn/bullmq';
-import { onTestFinished } from 'vitest';
+import { createEvent } from 'posthorn/testing';
+import { expect, onTestFinished } from 'vitest';
 import type { Fixture } from '../../stores/redis/fixture.ts';
+import { closedAtEnd } from '../../support/closed-at-end.ts';
+import { deliveryOf } from '../../support/delivery-of.ts';
 import { ampleDeadlines } from '../../support/limits.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { Seen } from '../../support/seen.ts';
@@ -42,8 +45,7 @@ export async function openQueueAt(server: QueueServer, scope: string = nextScope
   const letters = new Map<string, DeadLetter>();
   const deadLetters = createMapDeadLetters(letters);
   const store = await server.openStore(scope);
-  const queue = createBullQueue({ ...server.options, scope });
-  onTestFinished(async () => void (await queue.close()));
+  const queue = closedAtEnd(createBullQueue({ ...server.options, scope }));
   /** The queue as BullMQ sees it. */
   const bull = server.openBull(scope);
   bull.on('error', () => {});
@@ -57,14 +59,10 @@ export async function openQueueAt(server: QueueServer, scope: string = nextScope
     const shared = { signingKey: KEY, queue, store, deadLetters, ...ampleDeadlines };
     const created = createReceiver({ ...shared, ...options }).observe(reports.add);
     register(created);
-    onTestFinished(async () => void (await created.close({ graceMs: 0 })));
-    return created;
+    return closedAtEnd(created);
   };
-  const worker = (runner: Receiver, options: Pick<BullWorkerOptions, 'concurrency'> = {}): BullWorker => {
-    const created = createBullWorker(runner, { ...server.options, scope, ...options });
-    onTestFinished(async () => void (await created.close({ graceMs: 0 })));
-    return created;
-  };
+  const worker = (runner: Receiver, options: Pick<BullWorkerOptions, 'concurrency'> = {}): BullWorker =>
+    closedAtEnd(createBullWorker(runner, { ...server.options, scope, ...options }));
   /** A worker that hangs with each job, as one that is frozen, and notes nothing. */
   const openFrozenWorker = (concurrency: number): BareWorker => {
     const frozen = server.openBullWorker(scope, () => new Promise(() => {}), {
@@ -128,6 +126,21 @@ function disconnect(bull: Pick<BullQueue, 'disconnect'>): void {
 function nextScope(): string {
   scopes += 1;
   return `test-${scopes}`;
+}
+
+/** Polls what `look` gives, and lets delayed jobs come before each look. */
+export function pollPromoting<T>(promote: () => Promise<void>, look: () => T | Promise<T>) {
+  return expect.poll(async () => {
+    await promote();
+    return look();
+  });
+}
+
+/** Gives a receiver a new event, which its queue takes. */
+export async function enqueue(receiver: Pick<Receiver, 'receive'>) {
+  const event = createEvent('transfer.succeeded');
+  expect(await receiver.receive(deliveryOf(event))).toMatchObject({ status: 202 });
+  return event;
 }
 
 /** The handler "book" of workers. */

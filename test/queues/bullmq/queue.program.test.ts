@@ -5,7 +5,7 @@ import { useRedis } from '../../stores/redis/fixture.ts';
 import { deliveryOf } from '../../support/delivery-of.ts';
 import { letterOf } from '../../support/letter-of.ts';
 import { eventAt } from '../../support/open-endpoint.ts';
-import { book, openQueue, openQueueAt } from './queue-fixture.ts';
+import { book, enqueue, openQueue, openQueueAt } from './queue-fixture.ts';
 import { queueServers } from './queue-servers.ts';
 
 const HOUR_MS = 3_600_000;
@@ -39,8 +39,7 @@ describe('a queue in Redis', () => {
     const redis = await fixture.servers.single();
     const { queue, receiver } = await openQueue(fixture, redis);
     const accepting = receiver(book(), { store: createMemoryStore() });
-    const event = createEvent('transfer.succeeded');
-    expect(await accepting.receive(deliveryOf(event))).toMatchObject({ status: 202 });
+    await enqueue(accepting);
     await redis.kill();
     const young = createEvent('transfer.succeeded');
     await expect

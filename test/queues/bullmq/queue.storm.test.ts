@@ -7,7 +7,7 @@ import { letterOf } from '../../support/letter-of.ts';
 import { eventAt } from '../../support/open-endpoint.ts';
 import { Seen } from '../../support/seen.ts';
 import { until } from '../../support/until.ts';
-import { book, openQueue } from './queue-fixture.ts';
+import { book, openQueue, pollPromoting } from './queue-fixture.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -54,12 +54,7 @@ describe('a queue of BullMQ', () => {
         .toSatisfy((status: number) => status === 200 || status === 202);
     // A job that the worker was getting when Redis died is active, and no worker has it.
     await stallActive();
-    await expect
-      .poll(async () => {
-        await promote();
-        return bull.getJobCountByTypes('waiting', 'active', 'delayed');
-      })
-      .toBe(0);
+    await pollPromoting(promote, () => bull.getJobCountByTypes('waiting', 'active', 'delayed')).toBe(0);
     expect(new Set(handled.all).size).toBe(20);
     await work.close();
   });

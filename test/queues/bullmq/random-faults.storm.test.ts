@@ -1,14 +1,14 @@
 import type { DeadLetters } from 'posthorn';
 import { createRedisDeadLetters } from 'posthorn/redis';
-import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { send } from '../../stores/redis/deliveries.ts';
 import { useRedis } from '../../stores/redis/fixture.ts';
 import type { RedisServer } from '../../stores/redis/servers.ts';
+import type { Note } from '../../support/notes.ts';
 import { randomPause } from '../../support/random-pause.ts';
 import { until } from '../../support/until.ts';
 import { runFastClock } from './fast-clock.ts';
-import { type Note, openProcesses, type Started } from './processes.ts';
+import { openProcesses, type Started } from './processes.ts';
+import { type DeliveryCounts, deliverOne } from './storm-deliveries.ts';
 
 const SENDERS = 6;
 const PAUSE_MS = 80;
@@ -31,15 +31,7 @@ interface Site extends Processes {
   readonly killed: Set<string>;
   /** The events that each worker had in hand while Redis was away. */
   readonly cutOff: Map<string, readonly string[]>;
-  readonly counts: {
-    events: number;
-    deliveries: number;
-    acknowledged: number;
-    refused: number;
-    cut: number;
-    stalledTwice: number;
-    abandoned: number;
-  };
+  readonly counts: DeliveryCounts & { stalledTwice: number; abandoned: number };
 }
 
 describe('receivers and workers in a storm', () => {
@@ -80,7 +72,7 @@ describe('receivers and workers in a storm', () => {
     const stormed = storm().finally(() => (isOver = true));
     const senders = Array.from({ length: SENDERS }, async () => {
       while (!isOver) {
-        await deliverOne(site);
+        await deliverOne(site, 0.3);
         await randomPause(PAUSE_MS);
       }
     });
@@ -119,24 +111,6 @@ describe('receivers and workers in a storm', () => {
     }
   });
 });
-
-/** Delivers an event, often twice at once, until one delivery is acknowledged. */
-async function deliverOne({ counts, receivers }: Site): Promise<void> {
-  const event = createEvent('transfer.created');
-  counts.events += 1;
-  const deliver = async (): Promise<boolean> => {
-    counts.deliveries += 1;
-    const answer = await send(pick(receivers).url, event).catch(() => undefined);
-    if (answer === undefined) counts.cut += 1;
-    else if (answer.status === 202 || answer.status === 200) counts.acknowledged += 1;
-    else counts.refused += 1;
-    return answer?.status === 202 || answer?.status === 200;
-  };
-  await until('the event is acknowledged', async () => {
-    const deliveries = Math.random() < 0.3 ? [deliver(), deliver()] : [deliver()];
-    return (await Promise.all(deliveries)).includes(true);
-  });
-}
 
 /** Adds receivers that die between the queue's answer and the sender's, one after the other. */
 async function killReceivers({ killed, receivers, start }: Site): Promise<void> {
@@ -232,12 +206,6 @@ async function restartRedis({ counts, cutOff, notes, redis, workers }: Site): Pr
   await until('a delivery is refused', () => counts.refused > refused);
   for (const { pid } of workers) cutOff.set(pid, openOf(notes(), pid, 'begun', ['reported']));
   await redis.restart();
-}
-
-function pick(receivers: readonly Started[]): Started {
-  const receiver = receivers[Math.floor(Math.random() * receivers.length)];
-  if (receiver === undefined) throw new Error('no receiver');
-  return receiver;
 }
 
 /** The events whose handlers a process has begun, and not ended. */

@@ -2,9 +2,10 @@ import { createReceiver } from 'posthorn';
 import { type BullQueueOptions, createBullQueue } from 'posthorn/bullmq';
 import { createRedisDeadLetters } from 'posthorn/redis';
 import { createEvent } from 'posthorn/testing';
-import { expect, onTestFinished } from 'vitest';
+import { expect } from 'vitest';
 import type { Fixture } from '../../stores/redis/fixture.ts';
 import type { RedisServer } from '../../stores/redis/servers.ts';
+import { closedAtEnd } from '../../support/closed-at-end.ts';
 import { deliveryOf } from '../../support/delivery-of.ts';
 import { letterOf } from '../../support/letter-of.ts';
 import { ampleDeadlines } from '../../support/limits.ts';
@@ -34,11 +35,10 @@ export function infoOf({ command }: RedisServer, name: string): number {
 
 /** A receiver whose queue is in the Redis, and whose store is not. */
 export function accept(options: Omit<BullQueueOptions, 'scope'> & { readonly scope?: string }) {
-  const queue = createBullQueue({ scope: 'full', ...options });
-  onTestFinished(async () => void (await queue.close()));
+  const queue = closedAtEnd(createBullQueue({ scope: 'full', ...options }));
   const receiver = createReceiver({ signingKey: KEY, queue, ...ampleDeadlines }).observe(() => {});
   book(() => {})(receiver);
-  onTestFinished(async () => void (await receiver.close({ graceMs: 0 })));
+  closedAtEnd(receiver);
   const deliver = async (bytes: number): Promise<number> =>
     (await receiver.receive(deliveryOf(eventOf(bytes)))).status;
   /** Sends events of so many bytes until one is refused, and gives how many were accepted. */

@@ -1,11 +1,9 @@
 import { createMemoryStore } from 'posthorn';
-import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { deliveryOf } from '../../support/delivery-of.ts';
 import { shutGate } from '../../support/gate.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { Seen } from '../../support/seen.ts';
-import { book, EARLIER_STALL_LIMIT, openQueueAt } from './queue-fixture.ts';
+import { book, EARLIER_STALL_LIMIT, enqueue, openQueueAt } from './queue-fixture.ts';
 import { queueServers } from './queue-servers.ts';
 
 describe.each(queueServers)('a job in $name whose worker has died', ({ useServer }) => {
@@ -16,8 +14,7 @@ describe.each(queueServers)('a job in $name whose worker has died', ({ useServer
     const { bull, openFrozenWorker, stallActive } = opened;
     const accepting = opened.receiver(book(() => {}));
     const add = async (): Promise<string> => {
-      const event = createEvent('transfer.succeeded');
-      expect(await accepting.receive(deliveryOf(event))).toMatchObject({ status: 202 });
+      const event = await enqueue(accepting);
       return event.id;
     };
     /** Has a worker that notes nothing, as one of an earlier release, take all jobs that wait. */

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { deliveryOf } from '../../support/delivery-of.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { Seen } from '../../support/seen.ts';
-import { book, EARLIER_STALL_LIMIT, openQueueAt } from './queue-fixture.ts';
+import { book, EARLIER_STALL_LIMIT, enqueue, openQueueAt } from './queue-fixture.ts';
 import { queueServers } from './queue-servers.ts';
 
 describe.each(queueServers)('a worker of a queue in $name', ({ useServer }) => {
@@ -14,8 +14,7 @@ describe.each(queueServers)('a worker of a queue in $name', ({ useServer }) => {
     const { bull, promote, receiver, reports, worker } = await openQueueAt(server);
     const held = new HeldHandler();
     const running = receiver(book(held.handle));
-    const event = createEvent('transfer.succeeded');
-    await running.receive(deliveryOf(event));
+    await enqueue(running);
     const [job] = await bull.getWaiting();
     const elsewhere = running.dispatch(job?.data, { attempt: 1, final: false });
     const call = await held.calls.nth(1);
@@ -33,8 +32,7 @@ describe.each(queueServers)('a worker of a queue in $name', ({ useServer }) => {
   test('puts a job back uncounted while the store is away', async () => {
     const { bull, promote, receiver, reports, worker } = await openQueueAt(server);
     const handled = new Seen<string>();
-    const event = createEvent('transfer.succeeded');
-    await receiver(book(() => {})).receive(deliveryOf(event));
+    const event = await enqueue(receiver(book(() => {})));
     const store = createMemoryStore();
     let isAway = true;
     const claim: typeof store.claim = (request) => {
@@ -94,8 +92,7 @@ describe.each(queueServers)('a worker of a queue in $name', ({ useServer }) => {
     const handled = new Seen<string>();
     const accepting = receiver(book(({ id }) => handled.add(id)));
     const old = worker(receiver((fresh) => fresh.on('dispute.*', () => {})));
-    const event = createEvent('transfer.succeeded');
-    await accepting.receive(deliveryOf(event));
+    const event = await enqueue(accepting);
     await reports.first(({ code }) => code === 'handler_missing');
     await expect.poll(() => bull.getDelayed()).toMatchObject([{ attemptsMade: 0 }]);
     await old.close();
@@ -123,8 +120,7 @@ describe.each(queueServers)('a worker of a queue in $name', ({ useServer }) => {
       const { bull, letters, openFrozenWorker, receiver, stallActive, worker } = await openQueueAt(server);
       const handled = new Seen<string>();
       const running = receiver(book(({ id }) => handled.add(id)));
-      const event = createEvent('transfer.succeeded');
-      await running.receive(deliveryOf(event));
+      const event = await enqueue(running);
       const frozen = openFrozenWorker(10);
       for (let stalls = 1; stalls <= 3; stalls += 1) {
         await expect.poll(() => bull.getActive()).toMatchObject([{ attemptsStarted: stalls }]);

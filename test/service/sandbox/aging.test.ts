@@ -71,8 +71,7 @@ describe('a sandbox that ages events', () => {
       response.writeHead(500).end();
     });
     await createWebhook(opened, `{"url":"${endpoint.url}"}`);
-    opened.sandbox.send({ type: 'transfer.created', id: 'slow' });
-    await opened.sandbox.settled();
+    await opened.settle({ type: 'transfer.created', id: 'slow' });
     await opened.sandbox.clock.advance(21 * 60_000);
     expect(opened.sandbox.deliveries({ event: 'slow' })).toHaveLength(4);
   });

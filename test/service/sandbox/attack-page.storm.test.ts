@@ -14,9 +14,9 @@ import { CHROMIUM } from './chromium.ts';
 import {
   ADMINISTRATOR,
   BANKING,
-  callTo,
   createWebhook,
   type OpenedSandbox,
+  openedAt,
   type ShownWebhook,
   START_AT,
 } from './opened-sandbox.ts';
@@ -85,7 +85,7 @@ beforeAll(async () => {
   }, before.port);
   closing.push(served.close);
   const url = `http://127.0.0.1:${served.port}`;
-  opened = { sandbox, url, call: callTo(url) };
+  opened = openedAt(sandbox, url);
   await prepare();
 }, 60_000);
 

@@ -120,8 +120,7 @@ describe('the real clock', () => {
     const opened = await openSandbox({});
     const endpoint = await record((response) => void response.writeHead(500).end());
     await createWebhook(opened, `{"url":"${endpoint.url}"}`);
-    opened.sandbox.send({ type: 'transfer.created' });
-    await opened.sandbox.settled();
+    await opened.settle({ type: 'transfer.created' });
     const later = Date.now() + 300;
     await until('some time passes', () => Date.now() > later);
     expect(endpoint.received.all).toHaveLength(1);

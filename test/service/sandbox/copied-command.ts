@@ -19,8 +19,7 @@ export async function deliver(
   const opened = await openSandbox();
   const endpoint = await record();
   await createWebhook(opened, `{"url":${JSON.stringify(endpoint.url + path)}${more}}`);
-  opened.sandbox.send({ type: 'transfer.succeeded', data });
-  await opened.sandbox.settled();
+  await opened.settle({ type: 'transfer.succeeded', data });
   return { ...opened, endpoint };
 }
 

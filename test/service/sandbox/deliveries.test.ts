@@ -63,8 +63,7 @@ test('an attempt without an answer shows the error', async () => {
   const opened = await openSandbox();
   const endpoint = await record((response) => void response.socket?.destroy());
   await createWebhook(opened, `{"url":"${endpoint.url}"}`);
-  opened.sandbox.send({ type: 'transfer.created' });
-  await opened.sandbox.settled();
+  await opened.settle({ type: 'transfer.created' });
   const { body } = await opened.call('GET', PATH);
   expect(body).toEqual([expect.objectContaining({ error: expect.stringMatching(/\w/) })]);
   expect(body).toEqual([expect.not.objectContaining({ status: expect.anything() })]);
@@ -98,8 +97,7 @@ test('a long answer is cut, and the last 1,000 attempts are kept', { timeout: 60
   const endpoint = await record((response) => void response.writeHead(200).end('x'.repeat(40_000)));
   await createWebhook(opened, `{"url":"${endpoint.url}"}`);
   for (let batch = 0; batch < 11; batch += 1) {
-    opened.sandbox.send({ type: 'transfer.created', id: `batch-${batch}`, duplicates: 99 });
-    await opened.sandbox.settled();
+    await opened.settle({ type: 'transfer.created', id: `batch-${batch}`, duplicates: 99 });
   }
   expect(endpoint.received.all).toHaveLength(1_100);
   const attempts = opened.sandbox.deliveries();

@@ -56,8 +56,7 @@ test.each(['api.localhost', 'LocalHost.', '127.1', '0x7f000001', '0.0.0.0'])(
     const opened = await openSandbox();
     const endpoint = await record();
     await createWebhook(opened, `{"url":"${endpoint.url.replace('127.0.0.1', host)}"}`);
-    const { id } = opened.sandbox.send({ type: 'dispute.won' });
-    await opened.sandbox.settled();
+    const { id } = await opened.settle({ type: 'dispute.won' });
     expect(opened.sandbox.deliveries({ event: id })).toMatchObject([{ status: 204 }]);
   },
 );
@@ -67,8 +66,7 @@ test('each webhook signs with its own key', async () => {
   const endpoint = await record();
   const one = await createWebhook(opened, `{"url":"${endpoint.url}/1"}`);
   const two = await createWebhook(opened, `{"url":"${endpoint.url}/2"}`);
-  opened.sandbox.send({ type: 'merchant.created' });
-  await opened.sandbox.settled();
+  await opened.settle({ type: 'merchant.created' });
   const keys = new Map([
     ['/hooks/1', one.secret_signing_key],
     ['/hooks/2', two.secret_signing_key],
@@ -101,12 +99,10 @@ test('new credentials and a new url hold at once: for later events, and for retr
   const old = await record((response) => void response.writeHead(500).end());
   const renewed = await record();
   const { id } = await createWebhook(opened, `{"url":"${old.url}","authentication":${credentials.BASIC[0]}}`);
-  opened.sandbox.send({ type: 'transfer.created', id: 'earlier' });
-  await opened.sandbox.settled();
+  await opened.settle({ type: 'transfer.created', id: 'earlier' });
   const change = `{"url":"${renewed.url}","authentication":${credentials.BEARER[0]}}`;
   await opened.call('PUT', `/payments/na/webhooks/${id}`, ADMINISTRATOR, change);
-  opened.sandbox.send({ type: 'transfer.created', id: 'later' });
-  await opened.sandbox.settled();
+  await opened.settle({ type: 'transfer.created', id: 'later' });
   await opened.sandbox.clock.advance(60_000);
   expect(old.received.all.map(({ body }) => body.id)).toEqual(['earlier']);
   expect(old.received.all.map(({ headers }) => headers.authorization)).toEqual([credentials.BASIC[1]]);

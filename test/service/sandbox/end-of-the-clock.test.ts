@@ -77,8 +77,7 @@ describe('the clock ends with the year 9999', () => {
     const opened = await openSandbox({ clock: 'manual', startAt: LAST_MOMENT });
     const endpoint = await record(statuses(500));
     await createWebhook(opened, `{"url":"${endpoint.url}"}`);
-    opened.sandbox.send({ type: 'transfer.created' });
-    await opened.sandbox.settled();
+    await opened.settle({ type: 'transfer.created' });
     const next = await opened.call('POST', '/sandbox/clock', CONTROL, '{"toNextRetry":true}');
     expect(next).toMatchObject({ status: 400, body: { message: 'Invalid step' } });
     expect(opened.sandbox.deliveries()).toHaveLength(1);

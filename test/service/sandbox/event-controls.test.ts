@@ -35,8 +35,7 @@ describe('POST /sandbox/events/{id}/resend', () => {
 
   test('delivers what was changed on its way as it was sent', async () => {
     const { opened, endpoint } = await openRecorded();
-    const event = opened.sandbox.send({ type: 'transfer.succeeded', id: 'evt_1', changed: true });
-    await opened.sandbox.settled();
+    const event = await opened.settle({ type: 'transfer.succeeded', id: 'evt_1', changed: true });
     await opened.call('POST', '/sandbox/events/evt_1/resend', CONTROL);
     const repeated = await endpoint.received.nth(2);
     expect(repeated.body).toEqual(event);
@@ -92,10 +91,8 @@ describe('POST /sandbox/clear', () => {
     const opened = await openSandbox();
     const endpoint = await record(statuses(200, 500));
     await createWebhook(opened, `{"url":"${endpoint.url}"}`);
-    opened.sandbox.send({ type: 'transfer.succeeded', id: 'ended' });
-    await opened.sandbox.settled();
-    opened.sandbox.send({ type: 'transfer.succeeded', id: 'open' });
-    await opened.sandbox.settled();
+    await opened.settle({ type: 'transfer.succeeded', id: 'ended' });
+    await opened.settle({ type: 'transfer.succeeded', id: 'open' });
     expect(await opened.call('POST', '/sandbox/clear', CONTROL)).toMatchObject({ status: 200 });
     expect(opened.sandbox.deliveries().map(({ event }) => event)).toEqual(['open']);
     expect((await opened.call('GET', '/sandbox/events/ended')).status).toBe(404);

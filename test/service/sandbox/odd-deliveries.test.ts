@@ -13,8 +13,7 @@ describe('an event that is changed on its way', () => {
     const opened = await openSandbox();
     const { url, received } = await record(statuses(403));
     const { secret_signing_key: key } = await createWebhook(opened, `{"url":"${url}"}`);
-    const { id } = opened.sandbox.send({ type: 'transfer.succeeded', data: { amount: 5 }, changed: true });
-    await opened.sandbox.settled();
+    const { id } = await opened.settle({ type: 'transfer.succeeded', data: { amount: 5 }, changed: true });
     await opened.sandbox.clock.advance(60 * 60_000);
     expect(opened.sandbox.deliveries()).toMatchObject([{ event: id, number: 1, changed: true, status: 403 }]);
     const { bytes, body, headers } = await received.nth(1);
@@ -37,8 +36,7 @@ describe('an event that is changed on its way', () => {
         details: 'changed must be true or false',
       },
     );
-    opened.sandbox.send({ type: 'transfer.failed' });
-    await opened.sandbox.settled();
+    await opened.settle({ type: 'transfer.failed' });
     expect(opened.sandbox.deliveries().at(-1)).toMatchObject({ status: 200 });
   });
 });

@@ -12,6 +12,8 @@ export interface Reply {
 export interface OpenedSandbox {
   readonly sandbox: Sandbox;
   readonly url: string;
+  /** Has it send an event, and waits until all that it leads to for now is over. */
+  readonly settle: (...sent: Parameters<Sandbox['send']>) => Promise<ReturnType<Sandbox['send']>>;
   /** Sends the text as it is. */
   readonly call: (
     method: string,
@@ -49,7 +51,17 @@ export function openSandbox(
 export async function serveUntilTheEnd(sandbox: Sandbox): Promise<OpenedSandbox> {
   onTestFinished(() => sandbox.close());
   const { url } = await sandbox.listen();
-  return { sandbox, url, call: callTo(url) };
+  return openedAt(sandbox, url);
+}
+
+/** What tests do with a sandbox that is served at an address. */
+export function openedAt(sandbox: Sandbox, url: string): OpenedSandbox {
+  const settle: OpenedSandbox['settle'] = async (...sent) => {
+    const event = sandbox.send(...sent);
+    await sandbox.settled();
+    return event;
+  };
+  return { sandbox, url, settle, call: callTo(url) };
 }
 
 export function callTo(url: string): OpenedSandbox['call'] {
@@ -81,7 +93,7 @@ export interface ShownWebhook {
 
 /** Creates a webhook out of a body as text, and gives it back with its key. */
 export async function createWebhook(
-  { call }: OpenedSandbox,
+  { call }: Pick<OpenedSandbox, 'call'>,
   body: string,
 ): Promise<ShownWebhook & { readonly secret_signing_key: string }> {
   const reply = await call('POST', '/payments/na/webhooks', ADMINISTRATOR, body);

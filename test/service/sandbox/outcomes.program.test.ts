@@ -32,8 +32,7 @@ async function attemptAt(
   url: string,
 ): Promise<{ readonly first: DeliveryAttempt | undefined; readonly count: number }> {
   await createWebhook(opened, `{"url":"${url}"}`);
-  opened.sandbox.send({ type: 'transfer.created' });
-  await opened.sandbox.settled();
+  await opened.settle({ type: 'transfer.created' });
   const [first] = opened.sandbox.deliveries();
   await opened.sandbox.clock.advance(60_000);
   return { first, count: opened.sandbox.deliveries().length };

@@ -127,8 +127,7 @@ describe('the list', () => {
     const opened = await openAnswering('parked', 'processed', 'failed', 'processed');
     const { page, faults } = await openPage(opened.url);
     for (const type of ['transfer.failed', 'transfer.created', 'dispute.lost']) {
-      opened.sandbox.send({ type });
-      await opened.sandbox.settled();
+      await opened.settle({ type });
     }
     await expect.poll(() => shownEvents(page).count()).toBe(3);
     await page.getByLabel('By outcome').selectOption('parked');
@@ -150,10 +149,8 @@ describe('the list', () => {
     const opened = await openAnswering('processed', 'failed');
     const first = await openPage(opened.url);
     const second = await openPage(opened.url);
-    opened.sandbox.send({ type: 'transfer.succeeded' });
-    await opened.sandbox.settled();
-    opened.sandbox.send({ type: 'dispute.lost' });
-    await opened.sandbox.settled();
+    await opened.settle({ type: 'transfer.succeeded' });
+    await opened.settle({ type: 'dispute.lost' });
     for (const { page } of [first, second]) await expect.poll(() => shownEvents(page).count()).toBe(2);
     await first.page.getByRole('button', { name: 'Clear' }).click();
     for (const { page } of [first, second]) {

@@ -9,8 +9,7 @@ describe('an outcome', () => {
     const opened = await openAnswering(...names);
     const { page } = await openPage(opened.url);
     for (const name of names) {
-      opened.sandbox.send({ type: 'transfer.succeeded', id: name });
-      await opened.sandbox.settled();
+      await opened.settle({ type: 'transfer.succeeded', id: name });
     }
     await expect.poll(() => page.locator('#events ol .badge').count()).toBe(names.length);
     expect(new Set(await coloursOf(page, '#events ol .badge')).size).toBe(names.length);
@@ -20,8 +19,7 @@ describe('an outcome', () => {
     const opened = await openAnswering('busy', 'keyBusy');
     const { page } = await openPage(opened.url);
     opened.sandbox.send({ type: 'transfer.succeeded' });
-    opened.sandbox.send({ type: 'transfer.succeeded' });
-    await opened.sandbox.settled();
+    await opened.settle({ type: 'transfer.succeeded' });
     await expect.poll(() => page.locator('#events ol .badge').count()).toBe(2);
     expect(new Set(await coloursOf(page, '#events ol .badge')).size).toBe(1);
   });
@@ -51,8 +49,7 @@ describe('an event', () => {
     const opened = await openSandbox();
     await receive(opened, 4);
     const { page } = await openPage(opened.url);
-    opened.sandbox.send({ type: 'dispute.lost' });
-    await opened.sandbox.settled();
+    await opened.settle({ type: 'dispute.lost' });
     await opened.sandbox.clock.advance(21 * 60_000);
     await page.getByText('given up: no retry is to come').waitFor();
     await page.getByRole('button', { name: /^Resend/ }).click();
@@ -69,8 +66,7 @@ describe('the list', () => {
     const opened = await openAnswering('processed');
     const { page } = await openPage(opened.url);
     opened.sandbox.send({ type: 'transfer.succeeded', id: 'evt_new' });
-    opened.sandbox.send({ type: 'transfer.succeeded', id: 'evt_old', ageMs: 840_000 });
-    await opened.sandbox.settled();
+    await opened.settle({ type: 'transfer.succeeded', id: 'evt_old', ageMs: 840_000 });
     const ids = (): Promise<string[]> => page.locator('#events .id').allTextContents();
     await expect.poll(ids).toEqual(['evt_old', 'evt_new']);
     await page.reload();

@@ -26,7 +26,7 @@ async function serve(): Promise<{ sandbox: Sandbox; url: string; responses: read
 /** Has the sandbox make attempts whose first message is some megabytes long. */
 async function fill({ sandbox, url }: { readonly sandbox: Sandbox; readonly url: string }): Promise<void> {
   const endpoint = await record((response) => void response.writeHead(200).end('y'.repeat(20_000)));
-  await createWebhook({ sandbox, url, call: callTo(url) }, `{"url":"${endpoint.url}"}`);
+  await createWebhook({ call: callTo(url) }, `{"url":"${endpoint.url}"}`);
   for (let count = 0; count < 200; count += 1) {
     sandbox.send({ type: 'transfer.succeeded', data: { long: 'x'.repeat(20_000) } });
   }
@@ -106,7 +106,7 @@ describe('readers of the stream of the page', () => {
 
   test('get ids and types of any length cut', async () => {
     const { sandbox, url } = await serve();
-    await createWebhook({ sandbox, url, call: callTo(url) }, `{"url":"${(await record()).url}"}`);
+    await createWebhook({ call: callTo(url) }, `{"url":"${(await record()).url}"}`);
     const long = 'x'.repeat(1_000_000);
     sandbox.send({ type: `a.${long}`, id: long });
     await sandbox.settled();

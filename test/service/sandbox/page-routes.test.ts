@@ -86,8 +86,7 @@ describe('GET /sandbox/stream', () => {
 
   test('cuts long bodies', async () => {
     const { opened } = await openRecorded();
-    opened.sandbox.send({ type: 'transfer.succeeded', data: { long: 'x'.repeat(1_000_000) } });
-    await opened.sandbox.settled();
+    await opened.settle({ type: 'transfer.succeeded', data: { long: 'x'.repeat(1_000_000) } });
     const { next } = await openStream(opened.url);
     expect(JSON.stringify(await next()).length).toBeLessThan(20_000);
   });

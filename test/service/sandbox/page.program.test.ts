@@ -162,8 +162,7 @@ describe('the page of the sandbox', () => {
     await page.getByText(/^enabled WH\w+$/).waitFor();
     expect(await page.getByRole('button', { name: /^Enable again/ }).count()).toBe(0);
     expect(await page.evaluate('document.activeElement.id')).toBe('webhooks-title');
-    opened.sandbox.send({ type: 'transfer.updated', id: 'evt_after' });
-    await opened.sandbox.settled();
+    await opened.settle({ type: 'transfer.updated', id: 'evt_after' });
     expect(handled).toEqual(['evt_after']);
     expect(faults).toEqual([]);
   });

@@ -91,8 +91,7 @@ test('an answer is formatted, unless it is not JSON or is nested very deeply', a
   await createWebhook(opened, `{"url":"${url}"}`);
   const { page, faults } = await openPage(opened.url);
   for (const expected of ['{\n  "rate": 1.10,\n  "ids": [\n    1\n  ]\n}', '<b>{"not":"json"}</b>', deep]) {
-    opened.sandbox.send({ type: 'transfer.created' });
-    await opened.sandbox.settled();
+    await opened.settle({ type: 'transfer.created' });
     const item = page.locator('#events > li').first();
     await item.locator('summary').click();
     await item.getByText('Answer', { exact: true }).waitFor();
@@ -114,13 +113,11 @@ describe.each(['light', 'dark'] as const)('in the %s scheme', (colorScheme) => {
       await createWebhook(opened, `{"url":"${await listenUntilTheEnd(answerInTurn())}"}`);
       const request = '{"destination":{"currency":"EUR","amount":"250.00"}}';
       await opened.call('POST', '/banking/us2/v1/transaction/fxQuote', BANKING, request);
-      opened.sandbox.send({ type: 'payment_instrument.verification.succeeded', duplicates: 1 });
-      await opened.sandbox.settled();
+      await opened.settle({ type: 'payment_instrument.verification.succeeded', duplicates: 1 });
       await opened.sandbox.clock.advance(60_000);
       opened.sandbox.send({ type: 'transfer.failed', changed: true });
       for (let count = 0; count < 7; count += 1) {
-        opened.sandbox.send({ type: 'transfer.failed' });
-        await opened.sandbox.settled();
+        await opened.settle({ type: 'transfer.failed' });
       }
       const givenUp = await createWebhook(opened, '{"url":"https://example.com/given-up"}');
       await opened.call('PUT', `/payments/na/webhooks/${givenUp.id}`, ADMINISTRATOR, '{"enabled":false}');

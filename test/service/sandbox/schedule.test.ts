@@ -44,8 +44,7 @@ describe.each(Object.entries(ADVANCES))('%s', (_, advance) => {
     const endpoint = await record(statuses(...Array(failures).fill(500)));
     const { id } = await createWebhook(opened, `{"url":"${endpoint.url}"}`);
     const startedAt = opened.sandbox.clock.now();
-    opened.sandbox.send({ type: 'transfer.created', id: 'evt_1' });
-    await opened.sandbox.settled();
+    await opened.settle({ type: 'transfer.created', id: 'evt_1' });
     expect(endpoint.received.all).toHaveLength(1);
     await advance(opened);
 
@@ -80,8 +79,7 @@ test('after the third failed retry nothing is sent until the webhook is enabled 
   await opened.call('PUT', path, ADMINISTRATOR, '{"enabled":true}');
   await opened.sandbox.clock.advance(86_400_000);
   expect(endpoint.received.all).toHaveLength(4);
-  opened.sandbox.send({ type: 'transfer.created', id: 'resumed' });
-  await opened.sandbox.settled();
+  await opened.settle({ type: 'transfer.created', id: 'resumed' });
   expect(endpoint.received.all.slice(4).map(({ body }) => body.id)).toEqual(['resumed']);
 });
 
@@ -104,8 +102,7 @@ test('a retry that falls due while the webhook is disabled is dropped; one that 
   const path = `/payments/na/webhooks/${id}`;
   opened.sandbox.send({ type: 'transfer.created', id: 'early' });
   await opened.sandbox.clock.advance(30_000);
-  opened.sandbox.send({ type: 'transfer.created', id: 'late' });
-  await opened.sandbox.settled();
+  await opened.settle({ type: 'transfer.created', id: 'late' });
   await opened.call('PUT', path, ADMINISTRATOR, '{"enabled":false}');
   await opened.sandbox.clock.advance(30_000);
   await opened.call('PUT', path, ADMINISTRATOR, '{"enabled":true}');

@@ -25,8 +25,7 @@ function open(state: string): Promise<OpenedSandbox> {
 async function failOnce(opened: OpenedSandbox): Promise<{ url: string; id: string; received: () => number }> {
   const endpoint = await record(statuses(500));
   const { id } = await createWebhook(opened, `{"url":"${endpoint.url}"}`);
-  opened.sandbox.send({ type: 'transfer.created', id: 'evt_1' });
-  await opened.sandbox.settled();
+  await opened.settle({ type: 'transfer.created', id: 'evt_1' });
   return { url: endpoint.url, id, received: () => endpoint.received.all.length };
 }
 
@@ -43,8 +42,7 @@ describe('a state file', () => {
     const body = '{"destination":{"currency":"EUR","amount":"1.00"}}';
     const quoted = await before.call('POST', '/banking/us2/v1/transaction/fxQuote', BANKING, body);
     const quoteId = (quoted.body as { id: number }).id;
-    before.sandbox.send({ type: 'transfer.created', id: 'evt_1', data: { id: 'TR1' } });
-    await before.sandbox.settled();
+    await before.settle({ type: 'transfer.created', id: 'evt_1', data: { id: 'TR1' } });
     await before.sandbox.clock.advance(29_999);
     const webhook = await retrieveWebhook(before, id);
     await before.sandbox.close();
@@ -56,8 +54,7 @@ describe('a state file', () => {
     expect(after.sandbox.acceptQuote(quoteId)).toMatchObject({ status: 'ACCEPTED' });
     const next = await after.call('POST', '/banking/us2/v1/transaction/fxQuote', BANKING, body);
     expect((next.body as { id: number }).id).not.toBe(quoteId);
-    after.sandbox.send({ type: 'transfer.created', id: 'evt_2', data: { id: 'TR1' } });
-    await after.sandbox.settled();
+    await after.settle({ type: 'transfer.created', id: 'evt_2', data: { id: 'TR1' } });
     expect(endpoint.received.all.map((received) => received.body.id)).toEqual(['evt_1', 'evt_2']);
     // The same key and credentials as before.
     expect(readFileSync(path, 'utf8')).toContain(secret_signing_key);
@@ -157,7 +154,7 @@ describe('a state file', () => {
   ])('%s in its place is refused, named, and left as it is', async (_, text) => {
     const path = join(temporaryDirectory(), 'state.json');
     const { sandbox, ...opened } = await open(path);
-    await createWebhook({ sandbox, ...opened }, '{"url":"https://example.com/"}');
+    await createWebhook(opened, '{"url":"https://example.com/"}');
     await sandbox.close();
     const damaged = text ?? readFileSync(path, 'utf8').replace('"enabled": true', '"enabled": "perhaps"');
     writeFileSync(path, damaged);

@@ -8,6 +8,7 @@ import { errorOf } from '../../support/error-of.ts';
 import { fakeTime } from '../../support/fake-time.ts';
 import { ampleTime } from '../../support/limits.ts';
 import { readAll } from '../../support/read-all.ts';
+import { silenced } from '../../support/silenced.ts';
 import { createLetter, deadLettersConformance, expectCounts } from '../kit/conformance.ts';
 import { serverDeadLettersConformance } from '../kit/server-conformance.ts';
 import { delayed, faults } from './binding.ts';
@@ -200,8 +201,7 @@ describe('dead letters in D1, on tables that were not migrated', () => {
   const long = () => createLetter({ id: 'long', rawBody: randomBytes(2_000_000) });
 
   test('are stored, read, listed and removed; what to run is said once', async () => {
-    const said = vi.spyOn(console, 'error').mockImplementation(() => {});
-    onTestFinished(() => said.mockRestore());
+    const said = silenced('error');
     const deadLetters = createD1DeadLetters(d1.binding, { scope, ...ampleTime });
     const letters = [createLetter({ id: 'short', parkedAt: 1 }), { ...long(), parkedAt: 2 }];
     for (const letter of [...letters, ...letters]) await deadLetters.put(letter);
@@ -224,8 +224,7 @@ describe('dead letters in D1, on tables that were not migrated', () => {
   });
 
   test('say how long they are once the tables are migrated, without a new isolate', async () => {
-    const said = vi.spyOn(console, 'error').mockImplementation(() => {});
-    onTestFinished(() => said.mockRestore());
+    const said = silenced('error');
     const deadLetters = createD1DeadLetters(d1.binding, { scope, ...ampleTime });
     const sizes = () => d1.connection.prepare('select part_count from posthorn_dead_letter_parts').all();
     const letter = long();

@@ -3,16 +3,16 @@ import { join } from 'node:path';
 import { createReceiver, type Report } from 'posthorn';
 import { createFileDeadLetters } from 'posthorn/file';
 import { createEvent } from 'posthorn/testing';
-import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { deliveryOf } from '../../support/delivery-of.ts';
 import { KEY } from '../../support/served.ts';
+import { silenced } from '../../support/silenced.ts';
 import { skipIf, skipWithoutModes } from '../../support/skip-if.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 /** The warnings of two deliveries, and what the default log has printed of them. */
 async function warningsIn(directory: string) {
-  const error = vi.spyOn(console, 'error').mockImplementation(() => {});
-  onTestFinished(() => error.mockRestore());
+  const error = silenced('error');
   const receiver = createReceiver({ signingKey: KEY, deadLetters: createFileDeadLetters(directory) });
   const reports: Report[] = [];
   receiver.on('*', () => {}).observe((report) => reports.push(report), { keepDefaultLog: true });

@@ -1,17 +1,15 @@
 import { readdir } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import { createFileDeadLetters } from 'posthorn/file';
 import { deliver } from 'posthorn/testing';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { awaitedLater } from '../../support/awaited-later.ts';
-import { type ChildProgram, packageRoot, startProgram } from '../../support/child-program.ts';
+import type { ChildProgram } from '../../support/child-program.ts';
 import { eventAt, openEndpoint } from '../../support/open-endpoint.ts';
+import { addressOf, startOwnProgram } from '../../support/own-program.ts';
 import { readAll } from '../../support/read-all.ts';
 import { KEY } from '../../support/served.ts';
 import { MINUTE_MS } from '../../support/step-clock.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
-
-const program = fileURLToPath(new URL('crash-program.mjs', import.meta.url));
 
 interface Process extends ChildProgram {
   readonly send: (event: object) => Promise<Response>;
@@ -25,10 +23,8 @@ async function startReceiver(directory: string, death: string, minutesAhead: num
     DEATH: death,
     CLOCK_AHEAD_MS: String(minutesAhead * MINUTE_MS),
   };
-  const child = startProgram(program, env, packageRoot);
-  onTestFinished(() => child.kill('SIGKILL'));
-  const port = (await child.line(/^listening on \d+$/)).slice('listening on '.length);
-  const url = `http://127.0.0.1:${port}/`;
+  const child = startOwnProgram('test/stores/file/crash-program.mjs', env);
+  const url = await addressOf(child);
   return { ...child, send: (event) => awaitedLater(deliver(url, event, { key: KEY })) };
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createPostgresDeadLetters, createPostgresStore, type PostgresPool } from 'posthorn/postgres';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { createPostgresDeadLetters, createPostgresStore } from 'posthorn/postgres';
+import { describe, expect, test } from 'vitest';
 import { ampleTime } from '../../support/limits.ts';
 import { createLetter, deadLettersConformance } from '../kit/conformance.ts';
 import { type ScopeOnServer, serverDeadLettersConformance } from '../kit/server-conformance.ts';
@@ -9,11 +9,7 @@ import { LONG_CASE } from './long-case.ts';
 
 describe('dead letters in PostgreSQL', () => {
   const fixture = useDatabase();
-  let client: PostgresPool;
-
-  beforeAll(() => {
-    client = fixture.connect();
-  });
+  const client = fixture.connect();
 
   for (const { name, check } of deadLettersConformance.filter(({ name }) => name !== LONG_CASE))
     test(name, () => check(createPostgresDeadLetters(client, { scope: randomUUID(), ...ampleTime })));

@@ -7,7 +7,7 @@ import { openEndpoint } from '../../support/open-endpoint.ts';
 import { until } from '../../support/until.ts';
 import { useDatabase } from './fixture.ts';
 import { COMMITS_AND_SLEEPS, testTexts, useReceivers } from './handler-commit.ts';
-import { bookings, type Handle, openBook, recordsOf } from './ledger.ts';
+import { bookings, type Handle, openBook, recordsOf, tracesOf } from './ledger.ts';
 
 describe('a handler of an inbox', () => {
   const fixture = useDatabase();
@@ -34,10 +34,7 @@ describe('a handler of an inbox', () => {
         code: 'permanent',
         cause: { code: 'inbox_transaction_ended' },
       });
-      expect([await bookings(receivers.pool, event), await recordsOf(receivers.pool, event)]).toEqual([
-        count,
-        [],
-      ]);
+      expect(await tracesOf(receivers.pool, event)).toEqual([count, []]);
     }
   });
 
@@ -54,10 +51,7 @@ describe('a handler of an inbox', () => {
     expect((await (await open(() => {})).send(event)).status).toBe(200);
     gate.open();
     expect(await running).toMatchObject({ status: 500, body: { code: 'handler_failed' } });
-    expect([await bookings(receivers.pool, event), await recordsOf(receivers.pool, event)]).toEqual([
-      1,
-      ['book'],
-    ]);
+    expect(await tracesOf(receivers.pool, event)).toEqual([1, ['book']]);
   });
 
   test('refuses callbacks, whose statements would end unseen', async () => {
@@ -98,10 +92,7 @@ describe('a handler of an inbox', () => {
       // Without a text, `pg` runs what was prepared by that name on the connection.
       const { send } = await openBook(inbox, ({ query }) => query({ name: 'finish', text: '' }));
       expect(await send(event)).toMatchObject({ status: 500, body: { code } });
-      expect([await bookings(receivers.pool, event), await recordsOf(receivers.pool, event)]).toEqual([
-        rows,
-        [],
-      ]);
+      expect(await tracesOf(receivers.pool, event)).toEqual([rows, []]);
     },
   );
 
@@ -120,10 +111,7 @@ describe('a handler of an inbox', () => {
     });
     const event = createEvent('transfer.succeeded');
     expect((await send(event)).status).toBe(200);
-    expect([await bookings(receivers.pool, event), await recordsOf(receivers.pool, event)]).toEqual([
-      1,
-      ['book'],
-    ]);
+    expect(await tracesOf(receivers.pool, event)).toEqual([1, ['book']]);
   });
 
   test('looks once after a ROLLBACK TO, and at no other statement of its own', async () => {
@@ -170,7 +158,7 @@ describe('a handler of an inbox', () => {
       [COMMITS_AND_SLEEPS],
     );
     expect(await running).toMatchObject({ status: 500, body: { code: 'handler_failed_permanently' } });
-    expect([await bookings(pool, event), await recordsOf(pool, event)]).toEqual([2, ['book']]);
+    expect(await tracesOf(pool, event)).toEqual([2, ['book']]);
   });
 
   test('has no record after it has committed behind ROLLBACK TO, though savepoints came before', async () => {
@@ -206,9 +194,6 @@ describe('a handler of an inbox', () => {
     gate.open();
     expect([(await running).status, (await waiting).status]).toEqual([200, 200]);
     expect(second.reports.all[0]?.handlers).toMatchObject([{ skipped: 'handled_before' }]);
-    expect([await bookings(receivers.pool, event), await recordsOf(receivers.pool, event)]).toEqual([
-      1,
-      ['book'],
-    ]);
+    expect(await tracesOf(receivers.pool, event)).toEqual([1, ['book']]);
   });
 });

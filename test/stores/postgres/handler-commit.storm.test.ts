@@ -2,7 +2,7 @@ import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { usePostgres } from './fixture.ts';
 import { COMMITS_AND_SLEEPS, testTexts, useReceivers } from './handler-commit.ts';
-import { bookings, recordsOf } from './ledger.ts';
+import { tracesOf } from './ledger.ts';
 
 describe('a handler of an inbox', () => {
   const fixture = usePostgres({ max_prepared_transactions: '20' });
@@ -20,7 +20,7 @@ describe('a handler of an inbox', () => {
     await fixture.postgres.stop('kill');
     expect((await running).status).toBe(500);
     await fixture.postgres.restart();
-    expect([await bookings(pool, event), await recordsOf(pool, event)]).toEqual([1, []]);
+    expect(await tracesOf(pool, event)).toEqual([1, []]);
     const retry = await open(() => {});
     expect((await retry.send(event)).status).toBe(200);
     expect(retry.reports.all[0]?.handlers).toEqual([

@@ -2,12 +2,12 @@ import type { Pool } from 'pg';
 import { createMemoryStore, type DeadLetter } from 'posthorn';
 import { createPostgresInbox, type PostgresTransaction } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import type { Endpoint, EndpointOptions } from '../../support/open-endpoint.ts';
 import { until } from '../../support/until.ts';
 import type { DatabaseFixture } from './fixture.ts';
-import { bookings, createLedger, type Handle, openBook, recordsOf } from './ledger.ts';
+import { bookings, type Handle, openBook, recordsOf, tracesOf, useLedger } from './ledger.ts';
 
 // A handler that ends the transaction of its inbox by an SQL text, in the middle of it or not.
 
@@ -94,21 +94,13 @@ export interface Receivers {
 
 /** Makes the ledger before the tests. */
 export function useReceivers(fixture: DatabaseFixture): Receivers {
-  let pool: Pool | undefined;
-  beforeAll(async () => {
-    pool = fixture.connect();
-    await createLedger(pool);
-  });
-  const ready = (): Pool => {
-    if (pool === undefined) throw new Error('the pool is made before the tests');
-    return pool;
-  };
+  const ledger = useLedger(fixture);
   return {
     get pool() {
-      return ready();
+      return ledger.pool;
     },
     open: (handle, options = {}) =>
-      openBook(createPostgresInbox(ready(), { scope: 'commit-test' }), handle, {
+      openBook(createPostgresInbox(ledger.pool, { scope: 'commit-test' }), handle, {
         store: createMemoryStore(),
         ...options,
       }),
@@ -116,7 +108,7 @@ export function useReceivers(fixture: DatabaseFixture): Receivers {
       until('it has committed, and sleeps', async () => {
         const sleeping =
           'select from pg_stat_activity where query = $1 and wait_event = $2 and datname = current_database()';
-        return (await ready().query(sleeping, [COMMITS_AND_SLEEPS, 'PgSleep'])).rowCount === 1;
+        return (await ledger.pool.query(sleeping, [COMMITS_AND_SLEEPS, 'PgSleep'])).rowCount === 1;
       }),
   };
 }
@@ -231,10 +223,7 @@ export function testTexts(receivers: Receivers, combinations: 'all' | 'in turn')
         code: 'inbox_transaction_ended',
         message: expect.stringContaining('SAVEPOINT and ROLLBACK TO are free'),
       });
-      expect([await bookings(receivers.pool, event), await recordsOf(receivers.pool, event)]).toEqual([
-        0,
-        [],
-      ]);
+      expect(await tracesOf(receivers.pool, event)).toEqual([0, []]);
     });
 
     test.each(own(['select 1; commit; begin', 'select 1; rollback']))('is found out by %j', async (text) => {

@@ -7,12 +7,12 @@ import { fakeTime, passUntil } from '../../support/fake-time.ts';
 import { type Gate, shutGate } from '../../support/gate.ts';
 import { ampleDeadlines } from '../../support/limits.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
-import { type EndpointOptions, openEndpoint } from '../../support/open-endpoint.ts';
+import { type EndpointOptions, openEndpoint, sendNew } from '../../support/open-endpoint.ts';
 import { Seen } from '../../support/seen.ts';
 import { throwing } from '../../support/throwing.ts';
 import { until } from '../../support/until.ts';
 import { isInboxError } from './inbox-failure.ts';
-import { bookings, recordsOf } from './ledger.ts';
+import { holdRun, tracesOf } from './ledger.ts';
 
 /** A client whose transactions an inbox takes by `begin`. */
 export interface Client<Tx> {
@@ -83,10 +83,7 @@ export function testClient<Tx>(
     return { ...endpoint, ended };
   }
 
-  const end = async (event: { readonly id: string }) => [
-    await bookings(fixture.pool, event),
-    await recordsOf(fixture.pool, event),
-  ];
+  const end = async (event: { readonly id: string }) => await tracesOf(fixture.pool, event);
 
   test('commits the record of the event with what the handler writes, once', async () => {
     const event = createEvent('transfer.succeeded');
@@ -99,16 +96,14 @@ export function testClient<Tx>(
 
   test('leaves no row of a handler that fails', async () => {
     const { send, reports } = await open(throwing('no'));
-    const event = createEvent('transfer.succeeded');
-    expect((await send(event)).status).toBe(500);
+    const event = await sendNew(send, 500);
     expect(reports.all[0]?.error?.cause).toMatchObject({ message: 'no' });
     expect(await end(event)).toEqual([0, []]);
   });
 
   test('fails an attempt whose handler swallows an SQL error', async () => {
     const { send, reports } = await open((_tx, run) => run('select 1 / 0').catch(() => {}));
-    const event = createEvent('transfer.succeeded');
-    expect((await send(event)).status).toBe(500);
+    const event = await sendNew(send, 500);
     expect(reports.all[0]?.error?.cause).toMatchObject({
       code: 'inbox_rolled_back',
       message: expect.stringContaining('an SQL error was swallowed'),
@@ -142,8 +137,7 @@ export function testClient<Tx>(
       runs += 1;
       if (runs < 3) for (const statement of statements) await run(statement);
     });
-    const event = createEvent('transfer.succeeded');
-    expect((await send(event)).status).toBe(200);
+    const event = await sendNew(send, 200);
     expect([runs, ...(await end(event))]).toEqual([3, 1, ['book']]);
   });
 
@@ -163,8 +157,7 @@ export function testClient<Tx>(
 
   test('fails an attempt whose handler ends the transaction itself', async () => {
     const { send, reports } = await open((_tx, run) => run('rollback'));
-    const event = createEvent('transfer.succeeded');
-    expect((await send(event)).status).toBe(500);
+    const event = await sendNew(send, 500);
     expect(reports.all[0]?.error?.cause).toMatchObject({ code: 'inbox_transaction_ended' });
     expect(await end(event)).toEqual([0, []]);
   });
@@ -217,11 +210,7 @@ export function testClient<Tx>(
   if (part === 'without deadlines') return;
 
   test('waits for a run elsewhere, and fails at its deadline', async () => {
-    const gate = shutGate();
-    const first = await open(() => gate.pass());
-    const event = createEvent('transfer.succeeded');
-    const running = first.send(event);
-    await gate.held.nth(1);
+    const { event, gate, running } = await holdRun((pass) => open(pass));
     const second = await open(() => expect.unreachable(), { deadlineMs: 5_000 });
     expect((await second.send(event)).status).toBeGreaterThanOrEqual(500);
     await second.reports.first(({ error }) => isInboxError(error?.cause, 'inbox_busy'));

@@ -1,35 +1,33 @@
 import type { Pool } from 'pg';
 import { createPostgresInbox } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { awaitedLater } from '../../support/awaited-later.ts';
 import { expectCause } from '../../support/error-of.ts';
 import { fakeTime, flowingTime, passUntil } from '../../support/fake-time.ts';
 import { shutGate } from '../../support/gate.ts';
 import type { EndpointOptions } from '../../support/open-endpoint.ts';
+import { sendNew } from '../../support/open-endpoint.ts';
 import { Seen } from '../../support/seen.ts';
+import { throwing } from '../../support/throwing.ts';
 import { until } from '../../support/until.ts';
 import { TcpProxy } from '../redis/tcp-proxy.ts';
 import { useDatabase } from './fixture.ts';
 import { outliveDeadline } from './inbox-clients.ts';
-import { bookings, createLedger, type Handle, openBook, recordsOf } from './ledger.ts';
+import { bookings, createLedger, type Handle, holdRun, openBook, recordsOf, tracesOf } from './ledger.ts';
 
 const scope = 'inbox-test';
 
 describe('an inbox whose PostgreSQL or process fails', () => {
   const fixture = useDatabase();
-  let pool: Pool;
-  beforeAll(async () => {
-    pool = fixture.connect();
-    await createLedger(pool);
-  });
+  const pool = fixture.connect();
+  beforeAll(() => createLedger(pool));
 
   const open = (of: Pool, handle: Handle = () => {}, options: EndpointOptions = {}) =>
     openBook(createPostgresInbox(of, { scope }), handle, options);
 
   async function openProxy(): Promise<{ proxy: TcpProxy; proxied: Pool }> {
     const proxy = await TcpProxy.start(fixture.port);
-    onTestFinished(() => proxy.stop());
     // No client is closed for being idle, even if a test lets hours pass.
     return { proxy, proxied: fixture.connect({ port: proxy.port, idleTimeoutMillis: 0 }) };
   }
@@ -63,12 +61,11 @@ describe('an inbox whose PostgreSQL or process fails', () => {
     });
     // Before such a text the inbox takes its record out; it puts it back at the end.
     const { send, reports } = await open(losing, ({ query }) => query('do $$ begin perform 1; end $$'));
-    const event = createEvent('transfer.succeeded');
-    expect((await send(event)).status).toBe(500);
+    const event = await sendNew(send, 500);
     expect(reports.all[0]?.error?.cause).toMatchObject({ code: 'inbox_commit_unknown' });
     expect((await send(event)).status).toBe(200);
     expect(reports.all[1]?.handlers).toMatchObject([{ ok: true, skipped: 'handled_before' }]);
-    expect([await bookings(pool, event), await recordsOf(pool, event)]).toEqual([1, ['book']]);
+    expect(await tracesOf(pool, event)).toEqual([1, ['book']]);
   });
 
   test('runs a handler again whose connection was lost before its COMMIT arrived', async () => {
@@ -78,8 +75,7 @@ describe('an inbox whose PostgreSQL or process fails', () => {
       cuts += 1;
       if (cuts === 1) proxy.cutConnections();
     });
-    const event = createEvent('transfer.succeeded');
-    expect((await send(event)).status).toBe(500);
+    const event = await sendNew(send, 500);
     expect(reports.all[0]?.error?.cause).toMatchObject({ name: 'InboxError' });
     expect((await send(event)).status).toBe(200);
     expect([cuts, await bookings(pool, event)]).toEqual([2, 1]);
@@ -90,7 +86,7 @@ describe('an inbox whose PostgreSQL or process fails', () => {
     const { receive, reports } = await open(pool, gate.pass, { deadlineMs: 5_000 });
     const event = createEvent('transfer.succeeded');
     await outliveDeadline({ receive, reports }, event, gate);
-    expect([await bookings(pool, event), await recordsOf(pool, event)]).toEqual([1, ['book']]);
+    expect(await tracesOf(pool, event)).toEqual([1, ['book']]);
   });
 
   test('gives back a client that comes after its deadline', async () => {
@@ -114,8 +110,7 @@ describe('an inbox whose PostgreSQL or process fails', () => {
       flowingTime();
       throw new Error('my own');
     });
-    const event = createEvent('transfer.succeeded');
-    expect((await send(event)).status).toBe(500);
+    const event = await sendNew(send, 500);
     expect(reports.all[0]?.error?.cause).toMatchObject({ message: 'my own' });
     await removed.nth(1);
     expect(await bookings(pool, event)).toBe(0);
@@ -131,7 +126,7 @@ describe('an inbox whose PostgreSQL or process fails', () => {
     const event = createEvent('transfer.succeeded');
     expect(await send(event)).toMatchObject({ status: 500, body: { code: 'handler_failed_permanently' } });
     expect(reports.all[0]?.error?.message).toContain('PostgreSQL did not answer: before a replay');
-    expect([await bookings(pool, event), await recordsOf(pool, event)]).toEqual([1, []]);
+    expect(await tracesOf(pool, event)).toEqual([1, []]);
   });
 
   describe('when the signal aborts', () => {
@@ -237,11 +232,7 @@ describe('an inbox whose PostgreSQL or process fails', () => {
 
   describe('with a run of the same event elsewhere', () => {
     test('waits for its end without keeping a connection, and does nothing then', async () => {
-      const gate = shutGate();
-      const first = await open(pool, () => gate.pass());
-      const event = createEvent('transfer.succeeded');
-      const running = first.send(event);
-      await gate.held.nth(1);
+      const { event, gate, running } = await holdRun((pass) => open(pool, pass));
       const own = fixture.connect({ max: 1 });
       const second = await open(own, () => expect.unreachable());
       const waiting = second.send(event);
@@ -255,14 +246,7 @@ describe('an inbox whose PostgreSQL or process fails', () => {
     });
 
     test('runs the event itself where that run fails', async () => {
-      const gate = shutGate();
-      const first = await open(pool, async () => {
-        await gate.pass();
-        throw new Error('no');
-      });
-      const event = createEvent('transfer.succeeded');
-      const running = first.send(event);
-      await gate.held.nth(1);
+      const { event, gate, running } = await holdRun((pass) => open(pool, () => pass().then(throwing('no'))));
       const own = fixture.connect({ max: 1 });
       const isReleased = new Seen<true>();
       own.on('release', () => isReleased.add(true));

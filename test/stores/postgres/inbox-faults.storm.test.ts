@@ -2,12 +2,11 @@ import type { Pool } from 'pg';
 import { createPostgresInbox } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { shutGate } from '../../support/gate.ts';
 import type { EndpointOptions } from '../../support/open-endpoint.ts';
 import { until } from '../../support/until.ts';
 import { usePostgres } from './fixture.ts';
 import { isInboxError } from './inbox-failure.ts';
-import { bookings, type Handle, openBook, useLedger } from './ledger.ts';
+import { bookings, type Handle, holdRun, openBook, useLedger } from './ledger.ts';
 
 const scope = 'inbox-test';
 
@@ -19,11 +18,7 @@ describe('an inbox whose PostgreSQL is away, or another run has the event,', () 
     openBook(createPostgresInbox(of, { scope }), handle, options);
 
   test('fails at its deadline while another run has the event', async () => {
-    const gate = shutGate();
-    const first = await open(ledger.pool, () => gate.pass());
-    const event = createEvent('transfer.succeeded');
-    const running = first.send(event);
-    await gate.held.nth(1);
+    const { event, gate, running } = await holdRun((pass) => open(ledger.pool, pass));
     const second = await open(ledger.pool, () => expect.unreachable(), { deadlineMs: 5_000 });
     expect((await second.send(event)).status).toBeGreaterThanOrEqual(500);
     await second.reports.first(({ error }) => isInboxError(error?.cause, 'inbox_busy'));

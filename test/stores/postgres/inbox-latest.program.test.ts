@@ -12,11 +12,8 @@ import { recordsOf } from './ledger.ts';
 
 describe('latest', () => {
   const fixture = useDatabase();
-  let pool: Pool;
-  beforeAll(async () => {
-    pool = fixture.connect();
-    await pool.query('create table transfers (id text, state text)');
-  });
+  const pool = fixture.connect();
+  beforeAll(() => pool.query('create table transfers (id text, state text)'));
 
   /** A receiver whose handler writes the state of a transfer. */
   const open = (work: () => unknown = () => {}, on: Pool = pool) =>

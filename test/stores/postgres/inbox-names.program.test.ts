@@ -1,8 +1,7 @@
-import type { Pool } from 'pg';
 import { ConfigurationError, createReceiver } from 'posthorn';
 import { createPostgresInbox, type PostgresInbox } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ampleDeadlines } from '../../support/limits.ts';
 import { type Endpoint, on, openEndpoint } from '../../support/open-endpoint.ts';
 import { KEY } from '../../support/served.ts';
@@ -10,10 +9,7 @@ import { useDatabase } from './fixture.ts';
 
 describe('the names of handlers of an inbox', () => {
   const fixture = useDatabase();
-  let pool: Pool;
-  beforeAll(() => {
-    pool = fixture.connect();
-  });
+  const pool = fixture.connect();
 
   /** Receives an event by a new receiver, whose handler is a new function. Returns the handler's report. */
   async function receiveOnce(inbox: PostgresInbox, event: object): Promise<{ skipped?: string | undefined }> {

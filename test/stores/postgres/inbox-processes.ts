@@ -1,11 +1,9 @@
-import { join } from 'node:path';
 import type { Pool } from 'pg';
 import { createPostgresInbox } from 'posthorn/postgres';
-import { onTestFinished } from 'vitest';
-import { type ChildProgram, packageRoot, startProgram } from '../../support/child-program.ts';
+import type { ChildProgram } from '../../support/child-program.ts';
 import { ampleDeadlines } from '../../support/limits.ts';
 import { type Endpoint, type EndpointOptions, openEndpoint } from '../../support/open-endpoint.ts';
-import { KEY } from '../../support/served.ts';
+import { addressOf, startOwnProgram } from '../../support/own-program.ts';
 import { book } from './ledger.ts';
 
 /** Starts a receiver in a process of its own, which ends with the test. */
@@ -14,23 +12,9 @@ export async function startWorker(
   mode: 'dies' | 'freezes',
   options: object = {},
 ): Promise<ChildProgram & { readonly url: string }> {
-  const program = startProgram(
-    join(packageRoot, 'test', 'stores', 'postgres', 'inbox-worker.mjs'),
-    {
-      PATH: process.env.PATH,
-      POSTGRES_URL: postgresUrl,
-      KEY,
-      MODE: mode,
-      OPTIONS: JSON.stringify(options),
-    },
-    packageRoot,
-  );
-  onTestFinished(async () => {
-    program.kill('SIGKILL');
-    await program.exit;
-  });
-  const [, port] = (await program.line(/^listening /)).split(' ');
-  return { ...program, url: `http://127.0.0.1:${port}/` };
+  const env = { POSTGRES_URL: postgresUrl, MODE: mode, OPTIONS: JSON.stringify(options) };
+  const program = startOwnProgram('test/stores/postgres/inbox-worker.mjs', env);
+  return { ...program, url: await addressOf(program) };
 }
 
 /** The process that gets the retry, and knows nothing of the first. */

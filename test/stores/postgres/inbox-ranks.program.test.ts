@@ -1,4 +1,3 @@
-import type { Pool } from 'pg';
 import { createPostgresInbox, type PostgresInbox, type RankedKey } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -15,11 +14,8 @@ const EARLIER = '2026-05-04T03:02:00Z';
 
 describe('the ranks of latest', () => {
   const fixture = useDatabase();
-  let pool: Pool;
-  beforeAll(async () => {
-    pool = fixture.connect();
-    await pool.query('create table transfers (id text primary key, state text)');
-  });
+  const pool = fixture.connect();
+  beforeAll(() => pool.query('create table transfers (id text primary key, state text)'));
 
   const openWith = (once: (inbox: PostgresInbox) => ReturnType<PostgresInbox['once']>): Promise<Endpoint> =>
     openEndpoint({ ...ampleDeadlines, maxEventAgeMs: Number.POSITIVE_INFINITY }, (receiver) => {

@@ -1,4 +1,3 @@
-import type { Pool } from 'pg';
 import { createPostgresInbox } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -13,11 +12,8 @@ const STATES = ['PENDING', 'SUBMITTED', 'SUCCEEDED'];
 
 describe('the ranks of latest', () => {
   const fixture = useDatabase();
-  let pool: Pool;
-  beforeAll(async () => {
-    pool = fixture.connect();
-    await pool.query('create table transfers (id text primary key, state text)');
-  });
+  const pool = fixture.connect();
+  beforeAll(() => pool.query('create table transfers (id text primary key, state text)'));
 
   test('leave each of 200 transfers in its last state, in whatever order its events of a second come', async () => {
     const { send } = await openEndpoint(

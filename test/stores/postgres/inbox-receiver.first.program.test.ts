@@ -1,24 +1,18 @@
-import type { Pool } from 'pg';
 import { createMemoryStore, type DeadLetter, type Store } from 'posthorn';
-import { createPostgresInbox, type PostgresInbox } from 'posthorn/postgres';
-import { createEvent } from 'posthorn/testing';
+import { createPostgresInbox } from 'posthorn/postgres';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ampleDeadlines } from '../../support/limits.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
-import { type EndpointOptions, eventAt, openEndpoint } from '../../support/open-endpoint.ts';
+import { type EndpointOptions, eventAt, openEndpoint, sendNew } from '../../support/open-endpoint.ts';
 import { MINUTE_MS } from '../../support/step-clock.ts';
 import { useDatabase } from './fixture.ts';
 import { book, bookings, createLedger, recordsOf } from './ledger.ts';
 
 describe('an inbox and what else remembers an event', () => {
   const fixture = useDatabase();
-  let pool: Pool;
-  let inbox: () => PostgresInbox;
-  beforeAll(async () => {
-    pool = fixture.connect();
-    inbox = () => createPostgresInbox(pool, { scope: 'inbox-test' });
-    await createLedger(pool);
-  });
+  const pool = fixture.connect();
+  const inbox = () => createPostgresInbox(pool, { scope: 'inbox-test' });
+  beforeAll(() => createLedger(pool));
 
   /** A receiver with the handler `book` of an inbox, and perhaps others. */
   const open = (options: EndpointOptions, others: { readonly [name: string]: () => unknown } = {}) =>
@@ -48,8 +42,7 @@ describe('an inbox and what else remembers an event', () => {
   test('is not asked where the store knows that its handler has finished', async () => {
     let fails = true;
     const { send, reports } = await open({}, { mail: () => (fails ? fail() : undefined) });
-    const event = createEvent('transfer.succeeded');
-    expect((await send(event)).status).toBe(500);
+    const event = await sendNew(send, 500);
     fails = false;
     expect((await send(event)).status).toBe(200);
     expect(reports.all.map(({ handlers }) => handlers.map(({ name, ok }) => [name, ok]))).toEqual([
@@ -68,8 +61,7 @@ describe('an inbox and what else remembers an event', () => {
       { store: forgetful() },
       { mail: () => (fails ? fail() : undefined) },
     );
-    const event = createEvent('transfer.succeeded');
-    expect((await send(event)).status).toBe(500);
+    const event = await sendNew(send, 500);
     fails = false;
     expect((await send(event)).status).toBe(200);
     expect(reports.all[1]?.handlers).toContainEqual(
@@ -91,8 +83,7 @@ describe('an inbox and what else remembers an event', () => {
         shared.once('also', () => {}),
       );
     });
-    const event = createEvent('transfer.succeeded');
-    expect((await send(event)).status).toBe(500);
+    const event = await sendNew(send, 500);
     expect(await recordsOf(pool, event)).toEqual(['also', 'book']);
   });
 

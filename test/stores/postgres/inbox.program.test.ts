@@ -1,25 +1,21 @@
-import type { Pool } from 'pg';
 import { type ConfigurationError, createReceiver, PermanentError } from 'posthorn';
 import { createPostgresInbox, type PostgresInbox, type PostgresTransaction } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { errorOf, expectCause } from '../../support/error-of.ts';
 import { ampleDeadlines } from '../../support/limits.ts';
-import { openEndpoint } from '../../support/open-endpoint.ts';
+import { openEndpoint, sendNew } from '../../support/open-endpoint.ts';
 import { KEY } from '../../support/served.ts';
 import { throwing } from '../../support/throwing.ts';
 import { useDatabase } from './fixture.ts';
-import { book, bookings, createLedger, recordsOf } from './ledger.ts';
+import { book, bookings, createLedger, recordsOf, tracesOf } from './ledger.ts';
 
 const scope = 'inbox-test';
 
 describe('an inbox', () => {
   const fixture = useDatabase();
-  let pool: Pool;
-  beforeAll(async () => {
-    pool = fixture.connect();
-    await createLedger(pool);
-  });
+  const pool = fixture.connect();
+  beforeAll(() => createLedger(pool));
 
   type Handle = (transaction: PostgresTransaction, id: string) => unknown;
 
@@ -59,7 +55,7 @@ describe('an inbox', () => {
     const event = createEvent('transfer.succeeded');
     expect(await send(event)).toMatchObject({ status: 500, body: { code: 'handler_failed' } });
     expect(reports.all[0]?.error?.cause).toMatchObject({ message: 'after the insert' });
-    expect([await bookings(pool, event), await recordsOf(pool, event)]).toEqual([0, []]);
+    expect(await tracesOf(pool, event)).toEqual([0, []]);
     expect((await (await open(() => {})).send(event)).status).toBe(200);
     expect(await bookings(pool, event)).toBe(1);
   });
@@ -75,15 +71,14 @@ describe('an inbox', () => {
     const { send, reports } = await open(async (transaction) => {
       await transaction.query('select 1 / 0').catch(() => {});
     });
-    const event = createEvent('transfer.succeeded');
-    expect((await send(event)).status).toBe(500);
+    const event = await sendNew(send, 500);
     expect(reports.all[0]?.error?.cause).toMatchObject({
       name: 'InboxError',
       code: 'inbox_rolled_back',
       message: expect.stringContaining('an SQL error was swallowed'),
       cause: expect.objectContaining({ message: 'division by zero' }),
     });
-    expect([await bookings(pool, event), await recordsOf(pool, event)]).toEqual([0, []]);
+    expect(await tracesOf(pool, event)).toEqual([0, []]);
   });
 
   test('commits after an error that was rolled back to a savepoint', async () => {
@@ -91,19 +86,17 @@ describe('an inbox', () => {
       await transaction.query('savepoint mine');
       await transaction.query('select 1 / 0').catch(() => transaction.query('rollback to mine'));
     });
-    const event = createEvent('transfer.succeeded');
-    expect((await send(event)).status).toBe(200);
-    expect([await bookings(pool, event), await recordsOf(pool, event)]).toEqual([1, ['book']]);
+    const event = await sendNew(send, 200);
+    expect(await tracesOf(pool, event)).toEqual([1, ['book']]);
   });
 
   test.each([['commit'], [' ; COMMIT'], ['begin'], ['end'], ['rollback'], ['abort'], ['start transaction']])(
     'refuses %j from a handler before it reaches PostgreSQL',
     async (statement) => {
       const { send, reports } = await open((transaction) => transaction.query(statement));
-      const event = createEvent('transfer.succeeded');
-      expect((await send(event)).status).toBe(500);
+      const event = await sendNew(send, 500);
       expect(reports.all[0]?.error?.cause).toMatchObject({ code: 'inbox_transaction_ended' });
-      expect([await bookings(pool, event), await recordsOf(pool, event)]).toEqual([0, []]);
+      expect(await tracesOf(pool, event)).toEqual([0, []]);
     },
   );
 
@@ -111,8 +104,7 @@ describe('an inbox', () => {
     'fails an attempt whose handler has ended its transaction by %j',
     async (statement) => {
       const { send, reports } = await open((transaction) => transaction.query(statement));
-      const event = createEvent('transfer.succeeded');
-      expect((await send(event)).status).toBe(500);
+      const event = await sendNew(send, 500);
       expectCause(reports.all[0], 'inbox_transaction_ended', 'has ended its transaction itself');
       expect(await recordsOf(pool, event)).toEqual([]);
     },
@@ -136,16 +128,14 @@ describe('an inbox', () => {
       void transaction.query('select pg_sleep(0.05)');
       void transaction.query('insert into ledger values ($1)', [id]);
     });
-    const event = createEvent('transfer.succeeded');
-    expect((await send(event)).status).toBe(200);
+    const event = await sendNew(send, 200);
     expect(await bookings(pool, event)).toBe(2);
 
     const failing = await open((transaction) => {
       transaction.query('select pg_sleep(0.05)').catch(() => {});
       transaction.query('select 1 / 0').catch(() => {});
     });
-    const other = createEvent('transfer.succeeded');
-    expect((await failing.send(other)).status).toBe(500);
+    const other = await sendNew(failing.send, 500);
     expect(failing.reports.all[0]?.error?.cause).toMatchObject({ code: 'inbox_rolled_back' });
     expect(await bookings(pool, other)).toBe(0);
   });
@@ -179,8 +169,7 @@ describe('an inbox', () => {
         runs += 1;
         if (runs < 4) await transaction.query(raise);
       });
-      const event = createEvent('transfer.succeeded');
-      expect((await send(event)).status).toBe(200);
+      const event = await sendNew(send, 200);
       expect([runs, await bookings(pool, event)]).toEqual([4, 1]);
       expect(reports.all[0]?.attempt).toBe(1);
     });
@@ -256,10 +245,9 @@ describe('an inbox', () => {
     const { send, reports } = await open(async ({ query }) => {
       await query('insert into deferred values (1), (1)');
     });
-    const event = createEvent('transfer.succeeded');
-    expect((await send(event)).status).toBe(500);
+    const event = await sendNew(send, 500);
     expect(reports.all[0]?.error?.cause).toMatchObject({ code: '23505' });
-    expect([await bookings(pool, event), await recordsOf(pool, event)]).toEqual([0, []]);
+    expect(await tracesOf(pool, event)).toEqual([0, []]);
   });
 
   test('runs the whole transaction again after a serialization failure at COMMIT', async () => {
@@ -278,8 +266,7 @@ describe('an inbox', () => {
       runs += 1;
       await query('insert into conflicting values ($1)', [id]);
     });
-    const event = createEvent('transfer.succeeded');
-    expect((await send(event)).status).toBe(200);
+    const event = await sendNew(send, 200);
     expect([runs, await bookings(pool, event), await recordsOf(pool, event)]).toEqual([3, 1, ['book']]);
     expect((await pool.query('select id from conflicting')).rows).toEqual([{ id: event.id }]);
     expect(reports.all[0]?.attempt).toBe(1);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { UnavailableError } from 'posthorn';
 import { createPostgresDeadLetters, createPostgresStore, type PostgresPool } from 'posthorn/postgres';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { awaitedLater } from '../../support/awaited-later.ts';
 import { ampleTime } from '../../support/limits.ts';
 import { until } from '../../support/until.ts';
@@ -25,7 +25,6 @@ describe('a statement that its caller has given up', () => {
 
   async function throughProxy() {
     const proxy = await TcpProxy.start(fixture.postgres.port);
-    onTestFinished(() => proxy.stop());
     const pool = fixture.connect({ port: proxy.port });
     await pool.query('select');
     return { proxy, pool, store: impatientStoreOn(pool) };

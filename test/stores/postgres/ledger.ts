@@ -1,7 +1,9 @@
 import type { Pool } from 'pg';
 import type { WebhookEvent } from 'posthorn';
 import type { PostgresInbox, PostgresTransaction } from 'posthorn/postgres';
+import { createEvent } from 'posthorn/testing';
 import { beforeAll } from 'vitest';
+import { shutGate } from '../../support/gate.ts';
 import { ampleDeadlines } from '../../support/limits.ts';
 import { type Endpoint, type EndpointOptions, openEndpoint } from '../../support/open-endpoint.ts';
 import type { DatabaseFixture } from './fixture.ts';
@@ -51,6 +53,16 @@ export function openBook(
   });
 }
 
+/** Sends a new event to a receiver whose handler waits at a gate, and resolves once it does. */
+export async function holdRun(openWith: (pass: () => Promise<void>) => Promise<Pick<Endpoint, 'send'>>) {
+  const gate = shutGate();
+  const { send } = await openWith(gate.pass);
+  const event = createEvent('transfer.succeeded');
+  const running = send(event);
+  await gate.held.nth(1);
+  return { event, gate, running };
+}
+
 /** How often an event has been booked. */
 export async function bookings(pool: Pool, { id }: Pick<WebhookEvent, 'id'>): Promise<number> {
   const { rows } = await pool.query<{ count: number }>(
@@ -67,4 +79,9 @@ export async function recordsOf(pool: Pool, { id }: Pick<WebhookEvent, 'id'>): P
     [id],
   );
   return rows.map(({ handler }) => handler);
+}
+
+/** Both of them: what is left of an event. */
+export async function tracesOf(pool: Pool, event: Pick<WebhookEvent, 'id'>): Promise<[number, string[]]> {
+  return [await bookings(pool, event), await recordsOf(pool, event)];
 }

@@ -9,7 +9,6 @@ import {
 import { createEvent } from 'posthorn/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { awaitedLater } from '../../support/awaited-later.ts';
-import { shutGate } from '../../support/gate.ts';
 import { ampleDeadlines, ampleTime } from '../../support/limits.ts';
 import { openEndpoint } from '../../support/open-endpoint.ts';
 import { Seen } from '../../support/seen.ts';
@@ -17,7 +16,7 @@ import { throwing } from '../../support/throwing.ts';
 import { until } from '../../support/until.ts';
 import { createLetter } from '../kit/conformance.ts';
 import { useDatabase } from './fixture.ts';
-import { bookings, createLedger, type Handle, openBook, recordsOf } from './ledger.ts';
+import { bookings, createLedger, type Handle, holdRun, openBook, tracesOf } from './ledger.ts';
 import { type PgBouncer, startPgBouncer } from './pgbouncer.ts';
 
 /** Fewer than the clients of all pools here, so that these share them. */
@@ -63,7 +62,7 @@ describe('through PgBouncer', () => {
       const { send, reports } = await open(() => expect.unreachable());
       expect((await send(event)).status).toBe(200);
       expect(reports.all[0]?.handlers).toMatchObject([{ ok: true, skipped: 'handled_before' }]);
-      expect([await bookings(direct, event), await recordsOf(direct, event)]).toEqual([1, ['book']]);
+      expect(await tracesOf(direct, event)).toEqual([1, ['book']]);
     });
 
     test('handles many at once, while more clients than connections share them', async () => {
@@ -76,7 +75,7 @@ describe('through PgBouncer', () => {
       );
       expect(new Set(answers)).toEqual(new Set([200]));
       for (const event of events) {
-        expect([await bookings(direct, event), await recordsOf(direct, event)]).toEqual([1, ['book']]);
+        expect(await tracesOf(direct, event)).toEqual([1, ['book']]);
       }
     });
 
@@ -84,15 +83,11 @@ describe('through PgBouncer', () => {
       const { send } = await open(throwing('after the insert'));
       const event = createEvent('transfer.succeeded');
       expect((await send(event)).status).toBe(500);
-      expect([await bookings(direct, event), await recordsOf(direct, event)]).toEqual([0, []]);
+      expect(await tracesOf(direct, event)).toEqual([0, []]);
     });
 
     test('waits for a run of the same event elsewhere, and does nothing then', async () => {
-      const gate = shutGate();
-      const first = await open(() => gate.pass());
-      const event = createEvent('transfer.succeeded');
-      const running = first.send(event);
-      await gate.held.nth(1);
+      const { event, gate, running } = await holdRun((pass) => open(pass));
       const own = fixture.connect({ port: bouncer.port, max: 1 });
       const isReleased = new Seen<true>();
       own.on('release', () => isReleased.add(true));

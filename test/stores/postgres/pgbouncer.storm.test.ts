@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import { createPostgresDeadLetters, createPostgresInbox, createPostgresStore } from 'posthorn/postgres';
-import { createEvent, storeConformance } from 'posthorn/testing';
+import { storeConformance } from 'posthorn/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { shutGate } from '../../support/gate.ts';
 import { ampleTime } from '../../support/limits.ts';
 import type { EndpointOptions } from '../../support/open-endpoint.ts';
 import { deadLettersConformance } from '../kit/conformance.ts';
 import { useDatabase } from './fixture.ts';
 import { isInboxError } from './inbox-failure.ts';
-import { createLedger, type Handle, openBook } from './ledger.ts';
+import { createLedger, type Handle, holdRun, openBook } from './ledger.ts';
 import { type PgBouncer, startPgBouncer } from './pgbouncer.ts';
 
 /** As many connections to the server as the pool here has to PgBouncer. */
@@ -51,11 +50,7 @@ describe('through PgBouncer', () => {
     });
 
   test('an inbox fails at its deadline where a run of the same event elsewhere goes on', async () => {
-    const gate = shutGate();
-    const first = await open(() => gate.pass(), {});
-    const event = createEvent('transfer.succeeded');
-    const running = first.send(event);
-    await gate.held.nth(1);
+    const { event, gate, running } = await holdRun((pass) => open(pass, {}));
     const second = await open(() => expect.unreachable(), { deadlineMs: 5_000 });
     expect((await second.send(event)).status).toBeGreaterThanOrEqual(500);
     await second.reports.first(({ error }) => isInboxError(error?.cause, 'inbox_busy'));

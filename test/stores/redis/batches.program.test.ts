@@ -1,5 +1,5 @@
 import { createRedisStore, type IoredisClient } from 'posthorn/redis';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { errorOf } from '../../support/error-of.ts';
 import { ampleTime } from '../../support/limits.ts';
 import { stoppedClock } from '../../support/monotonic-clock.ts';
@@ -7,6 +7,7 @@ import { until } from '../../support/until.ts';
 import { createClient, ready } from './clients.ts';
 import { counted } from './counted.ts';
 import { useRedis } from './fixture.ts';
+import { commandsDuring } from './monitored.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 
 const times = { leaseMs: 120_000, retentionMs: 1_000_000 };
@@ -18,23 +19,8 @@ describe('the operations that begin in one turn of the event loop', () => {
     Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
 
   /** The commands that clients send meanwhile, each with the number of its keys. */
-  async function commandsOf(operate: () => Promise<unknown>): Promise<string[]> {
-    // Ready first: what it asks on connecting must not reach the monitor, which ioredis takes for a reply.
-    const client = await ready(fixture.keep(createClient(6, { port: fixture.redis.port })));
-    const monitor = await client.monitor();
-    const commands: string[] = [];
-    const ended = new Promise<void>((resolve) => {
-      monitor.on('monitor', (_time: string, [name = '', , keyCount = '']: string[], source: string) => {
-        if (name.toLowerCase() === 'ping') resolve();
-        else if (source !== 'lua') commands.push(`${name.toLowerCase()} ${keyCount}`);
-      });
-    });
-    await operate();
-    fixture.redis.command('ping');
-    await ended;
-    monitor.disconnect();
-    return commands;
-  }
+  const commandsOf = async (operate: () => Promise<unknown>): Promise<string[]> =>
+    (await commandsDuring(fixture, operate)).map(({ name, keyCount }) => `${name} ${keyCount}`);
 
   test.each([{ enableAutoPipelining: false }, { enableAutoPipelining: true }])(
     'go as one command, $enableAutoPipelining for the pipelining of the client',
@@ -71,7 +57,6 @@ describe('the operations that begin in one turn of the event loop', () => {
     'wait for no reply to earlier ones, with ioredis %i that pipelines by itself',
     async (major) => {
       const proxy = await TcpProxy.start(fixture.redis.port);
-      onTestFinished(() => proxy.stop());
       const options = { port: proxy.port, enableAutoPipelining: true };
       const client = fixture.keep(createClient(major, options));
       const store = createRedisStore(await ready(client), { scope: `direct-${major}`, ...ampleTime });

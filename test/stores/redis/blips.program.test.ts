@@ -1,5 +1,5 @@
 import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { awaitedLater } from '../../support/awaited-later.ts';
 import { ampleTime } from '../../support/limits.ts';
 import { readAll } from '../../support/read-all.ts';
@@ -13,14 +13,8 @@ const times = { leaseMs: 120_000, retentionMs: 240_000 };
 describe('a connection to Redis that is lost for a moment', () => {
   const fixture = useRedis();
 
-  async function throughProxy() {
-    const proxy = await TcpProxy.start(fixture.redis.port);
-    onTestFinished(() => proxy.stop());
-    return proxy;
-  }
-
   test('gets one listener, however many stores and operations wait for it', async () => {
-    const proxy = await throughProxy();
+    const proxy = await TcpProxy.start(fixture.redis.port);
     const client = await fixture.connect({ port: proxy.port });
     const count = () => [client.listenerCount('ready'), client.listenerCount('end')];
     const before = count();
@@ -44,7 +38,7 @@ describe('a connection to Redis that is lost for a moment', () => {
   });
 
   test('lets an operation that may not wait fail at once, and no other with it', async () => {
-    const proxy = await throughProxy();
+    const proxy = await TcpProxy.start(fixture.redis.port);
     const client = await fixture.connect({ port: proxy.port });
     const store = createRedisStore(client, { scope: 'impatient', ...ampleTime });
     const lost = closed(client);
@@ -61,7 +55,7 @@ describe('a connection to Redis that is lost for a moment', () => {
   });
 
   test('holds no listing of dead letters back: it waits', async () => {
-    const proxy = await throughProxy();
+    const proxy = await TcpProxy.start(fixture.redis.port);
     const client = await fixture.connect({ port: proxy.port });
     const deadLetters = createRedisDeadLetters(client, { scope: 'letters', ...ampleTime });
     const letters = ['a', 'b', 'c'].map((id) => createLetter({ id }));

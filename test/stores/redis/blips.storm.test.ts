@@ -1,7 +1,7 @@
 import { createReceiver } from 'posthorn';
 import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
 import { createEvent } from 'posthorn/testing';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ampleDeadlines, ampleTime } from '../../support/limits.ts';
 import { readAll } from '../../support/read-all.ts';
 import { until } from '../../support/until.ts';
@@ -25,16 +25,10 @@ const times = { leaseMs: 120_000, retentionMs: 240_000 };
 describe('a connection to Redis that is lost for a moment', () => {
   const fixture = useRedis();
 
-  async function throughProxy() {
-    const proxy = await TcpProxy.start(fixture.redis.port);
-    onTestFinished(() => proxy.stop());
-    return proxy;
-  }
-
   test.each([5, 6] as const)(
     'refuses nothing but what was in flight, with the defaults of ioredis %i',
     async (major) => {
-      const proxy = await throughProxy();
+      const proxy = await TcpProxy.start(fixture.redis.port);
       const client = await ready(fixture.keep(createDefaultClient(major, proxy.port)));
       const store = createRedisStore(client, { scope: `blips-${major}`, ...ampleTime });
       const handled: string[] = [];

@@ -3,9 +3,9 @@ import { createRedisStore } from 'posthorn/redis';
 import { createEvent } from 'posthorn/testing';
 import { afterEach, describe, expect, test } from 'vitest';
 import { ampleTime } from '../../support/limits.ts';
-import { createClient, ready } from './clients.ts';
 import { KEY, reportsOf, serve } from './deliveries.ts';
 import { useRedis } from './fixture.ts';
+import { commandsDuring } from './monitored.ts';
 
 const request = {
   id: 'evt_0123456789abcdef0123456789ab',
@@ -103,22 +103,11 @@ describe('an event costs little', () => {
     expect(expiry()).toBeLessThanOrEqual(1_001);
   });
 
-  /** The commands that clients send meanwhile, by MONITOR; what scripts call is left out. */
+  /** The commands that clients send meanwhile. */
   async function commandsOf(...operations: ((claim: typeof request) => unknown)[]): Promise<string[]> {
-    // Ready first: what it asks on connecting must not reach the monitor, which ioredis takes for a reply.
-    const client = await ready(fixture.keep(createClient(6, { port: fixture.redis.port })));
-    const monitor = await client.monitor();
-    const commands: string[] = [];
-    const ended = new Promise<void>((resolve) => {
-      monitor.on('monitor', (_time: string, [name = '']: string[], source: string) => {
-        if (name.toLowerCase() === 'ping') resolve();
-        else if (source !== 'lua') commands.push(name.toLowerCase());
-      });
+    const sent = await commandsDuring(fixture, async () => {
+      for (const operate of operations) await operate(request);
     });
-    for (const operate of operations) await operate(request);
-    fixture.redis.command('ping');
-    await ended;
-    monitor.disconnect();
-    return commands;
+    return sent.map(({ name }) => name);
   }
 });

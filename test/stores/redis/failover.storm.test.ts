@@ -4,6 +4,7 @@ import { createRedisStore } from 'posthorn/redis';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { awaitedLater } from '../../support/awaited-later.ts';
+import type { Note } from '../../support/notes.ts';
 import { randomPause } from '../../support/random-pause.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { until } from '../../support/until.ts';
@@ -12,7 +13,7 @@ import { createClusterClient, ready } from './clients.ts';
 import { type Answered, KEY, send } from './deliveries.ts';
 import { useRedis } from './fixture.ts';
 import type { RedisServer } from './servers.ts';
-import { type Note, type Worker, Workers } from './workers.ts';
+import { type Worker, Workers } from './workers.ts';
 
 const NODE_TIMEOUT_MS = 1_000;
 /** The service's 1, 5 and 15 minutes, shortened. */

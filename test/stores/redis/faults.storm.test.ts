@@ -57,7 +57,7 @@ const troubles: Record<string, (fixture: Fixture) => Promise<Trouble>> = {
   'sends replies that are swallowed': (fixture) => throughProxy(fixture, 'swallow'),
   'sends replies that are cut short': (fixture) => throughProxy(fixture, 'cut'),
   'has gone without closing the connection': async (fixture) => {
-    const proxy = await startProxy(fixture);
+    const proxy = await TcpProxy.start(fixture.redis.port);
     return {
       open: (driver) => driver.single(proxy.port, { socketTimeout: 5_000 }),
       inflict: () => proxy.silenceConnections(),
@@ -81,14 +81,8 @@ const troubles: Record<string, (fixture: Fixture) => Promise<Trouble>> = {
   },
 };
 
-async function startProxy({ redis }: Fixture): Promise<TcpProxy> {
-  const proxy = await TcpProxy.start(redis.port);
-  onTestFinished(() => proxy.stop());
-  return proxy;
-}
-
 async function throughProxy(fixture: Fixture, replies: 'swallow' | 'cut'): Promise<Trouble> {
-  const proxy = await startProxy(fixture);
+  const proxy = await TcpProxy.start(fixture.redis.port);
   return {
     open: (driver) => driver.single(proxy.port),
     inflict: () => proxy.treatReplies(replies),

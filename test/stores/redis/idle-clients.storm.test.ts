@@ -1,8 +1,9 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { packageRoot } from '../../support/child-program.ts';
 import { documents } from '../../support/documents.ts';
+import { silenced } from '../../support/silenced.ts';
 import { until } from '../../support/until.ts';
 import { useRedis } from './fixture.ts';
 import { type SnippetServers, startSnippetServers } from './snippet-servers.ts';
@@ -46,8 +47,7 @@ describe('an idle client of docs/redis.md', () => {
       'createSentinel',
       'createCluster',
     ]);
-    const printed = vi.spyOn(console, 'error').mockImplementation(() => {});
-    onTestFinished(() => printed.mockRestore());
+    const printed = silenced('error');
     const problems: unknown[] = [];
     for (const [index, code] of snippets.entries()) {
       const file = join(folder, `client-${index}.ts`);

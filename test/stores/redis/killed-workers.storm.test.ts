@@ -1,10 +1,12 @@
 import type { ReceiverOptions } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Note } from '../../support/notes.ts';
+import { pick } from '../../support/pick.ts';
 import { until } from '../../support/until.ts';
 import { send } from './deliveries.ts';
 import { useRedis } from './fixture.ts';
-import { type Note, type Worker, Workers } from './workers.ts';
+import { Workers } from './workers.ts';
 
 const WORKERS = 3;
 const SENDERS = 12;
@@ -124,12 +126,6 @@ describe('workers that are killed at random', () => {
     }
   });
 });
-
-function pick(running: readonly Worker[]): Worker {
-  const worker = running[Math.floor(Math.random() * running.length)];
-  if (worker === undefined) throw new Error('no worker');
-  return worker;
-}
 
 function handlingsOf(notes: readonly Note[], id: string): Note[] {
   return notes.filter((note) => note.what === 'handled' && note.id === id);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Store, UnavailableError } from 'posthorn';
 import { createRedisDeadLetters, createRedisStore, type IoredisClient } from 'posthorn/redis';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ampleTime } from '../../support/limits.ts';
 import { until } from '../../support/until.ts';
 import { createLetter } from '../kit/conformance.ts';
@@ -22,7 +22,6 @@ describe('a command that its caller has given up', () => {
 
   async function throughProxy() {
     const proxy = await TcpProxy.start(fixture.redis.port);
-    onTestFinished(() => proxy.stop());
     const client = await fixture.connect({ port: proxy.port });
     const store = createRedisStore(client, { scope: 'late', commandTimeoutMs: 150 });
     // On the same connection, for what has to succeed however busy the machine is.

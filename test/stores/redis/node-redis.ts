@@ -62,7 +62,6 @@ export function describeNodeRedis(
 
     async function throughProxy(options: ClientOptions = {}) {
       const proxy = await TcpProxy.start(fixture.redis.port);
-      onTestFinished(() => proxy.stop());
       const client = keep(create(proxy.port, options));
       await client.connect();
       const loseConnection = async (): Promise<void> => {

@@ -1,13 +1,14 @@
 import { createReceiver, type DeadLetter, type ReceiverOptions } from 'posthorn';
 import { createRedisDeadLetters, createRedisStore, type IoredisClient } from 'posthorn/redis';
 import { createEvent } from 'posthorn/testing';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { deliveryOf } from '../../support/delivery-of.ts';
 import { fakeTime } from '../../support/fake-time.ts';
 import { freePort } from '../../support/free-port.ts';
 import { ampleDeadlines, ampleTime } from '../../support/limits.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { forwardedClock } from '../../support/monotonic-clock.ts';
+import { silenced } from '../../support/silenced.ts';
 import { throwing } from '../../support/throwing.ts';
 import { until } from '../../support/until.ts';
 import { createLetter } from '../kit/conformance.ts';
@@ -35,7 +36,6 @@ describe('while Redis is away for long', () => {
   /** A client that is connected to nothing until `connect` is called. */
   async function away() {
     const proxy = await TcpProxy.start(fixture.redis.port);
-    onTestFinished(() => proxy.stop());
     const client = await fixture.connect({ port: proxy.port });
     const cut = async (): Promise<void> => {
       const lost = closed(client);
@@ -125,8 +125,7 @@ describe('while Redis is away for long', () => {
   });
 
   test('a line of the default log has no stack, which would name the code of others only', async () => {
-    const print = vi.spyOn(console, 'error').mockImplementation(() => {});
-    onTestFinished(() => print.mockRestore());
+    const print = silenced('error');
     const ended = fixture.keep(createClient(6, { port: await freePort() }));
     ended.disconnect();
     const full = await fixture.connect({ port: (await fixture.servers.single({ maxmemory: '1' })).port });

@@ -1,4 +1,5 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
 import { startServer, stopServer } from '../../support/listen.ts';
 
 /** Stands between a client and its Redis, and mistreats what passes. */
@@ -19,9 +20,11 @@ export class TcpProxy {
     this.#server = createServer((client) => this.#relay(client, connect(targetPort, '127.0.0.1')));
   }
 
+  /** It ends with the test. */
   static async start(targetPort: number): Promise<TcpProxy> {
     const proxy = new TcpProxy(targetPort);
     proxy.port = Number(new URL(await startServer(proxy.#server)).port);
+    onTestFinished(() => proxy.stop());
     return proxy;
   }
 

@@ -1,19 +1,11 @@
-import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ReceiverOptions } from 'posthorn';
 import { type ChildProgram, packageRoot, startProgram } from '../../support/child-program.ts';
 import { ampleTime } from '../../support/limits.ts';
+import { type Note, readNotes } from '../../support/notes.ts';
 import { KEY } from './deliveries.ts';
-
-/** What a worker has noted. */
-export interface Note {
-  readonly pid: string;
-  readonly what: string;
-  readonly id: string;
-  /** What follows the id. */
-  readonly rest: string;
-}
 
 /** One process of test/stores/redis/worker.mjs. */
 export interface Worker extends ChildProgram {
@@ -87,13 +79,8 @@ export class Workers {
     renameSync(`${gate}.written`, gate);
   }
 
-  /** In the order of writing, whoever wrote it. */
   notes(): Note[] {
-    const lines = readFileSync(this.#log, 'utf8').split('\n').slice(0, -1);
-    return lines.map((line) => {
-      const [pid = '', what = '', id = '', ...rest] = line.split(' ');
-      return { pid, what, id, rest: rest.join(' ') };
-    });
+    return readNotes(this.#log);
   }
 
   async stop(): Promise<void> {

@@ -1,9 +1,7 @@
-import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { packageRoot, startProgram } from '../../support/child-program.ts';
+import { describe, expect, test } from 'vitest';
 import { eventAt } from '../../support/open-endpoint.ts';
+import { addressOf, startOwnProgram } from '../../support/own-program.ts';
 import { sendTogether } from '../../support/send-together.ts';
-import { KEY } from '../../support/served.ts';
 import { driverPath } from './driver.ts';
 import { useSqlite } from './fixture.ts';
 import { createLedger } from './ledger.ts';
@@ -17,18 +15,9 @@ const SYNC_MS = 30;
 describe('processes on one file of SQLite on a slow disk', () => {
   const fixture = useSqlite();
 
-  const startReceiver = async (): Promise<string> => {
-    const program = startProgram(
-      join(packageRoot, 'test', 'stores', 'sqlite', 'burst-program.mjs'),
-      { PATH: process.env.PATH, DRIVER: driverPath, FILE: fixture.path, KEY, SYNC_MS: String(SYNC_MS) },
-      packageRoot,
-    );
-    onTestFinished(async () => {
-      program.kill('SIGKILL');
-      await program.exit;
-    });
-    const [, port] = (await program.line(/^listening /)).split(' ');
-    return `http://127.0.0.1:${port}/`;
+  const startReceiver = (): Promise<string> => {
+    const env = { DRIVER: driverPath, FILE: fixture.path, SYNC_MS: String(SYNC_MS) };
+    return addressOf(startOwnProgram('test/stores/sqlite/burst-program.mjs', env));
   };
 
   test('answer 200 to each delivery of a burst, though a claim waits longer than commandTimeoutMs', async () => {

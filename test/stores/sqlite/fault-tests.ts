@@ -14,7 +14,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { errorOf } from '../../support/error-of.ts';
 import { ampleDeadlines, ampleTime } from '../../support/limits.ts';
 import { forwardedClock } from '../../support/monotonic-clock.ts';
-import { openEndpoint } from '../../support/open-endpoint.ts';
+import { openEndpoint, sendNew } from '../../support/open-endpoint.ts';
 import { readAll } from '../../support/read-all.ts';
 import { skipIf } from '../../support/skip-if.ts';
 import { createLetter } from '../kit/conformance.ts';
@@ -141,8 +141,7 @@ export function testFaults(openDatabase: OpenDatabase): void {
     test('on a connection that is inside a transaction of the application: 503, and nothing is taken in', async () => {
       const { send, reports } = await serve([]);
       database.exec('begin');
-      const event = createEvent('transfer.succeeded');
-      expect((await send(event)).status).toBe(503);
+      const event = await sendNew(send, 503);
       expect(reports.all[0]?.error?.message).toContain('give posthorn a connection of its own');
       database.exec('rollback');
       expect((await send(event)).status).toBe(200);
@@ -265,8 +264,7 @@ export function testFullDisk(openDatabase: OpenDatabase): void {
         const { send } = await openEndpoint({ ...ampleDeadlines, store }, (receiver) =>
           receiver.on('*', ({ id }) => void handled.push(id)),
         );
-        const early = createEvent('transfer.succeeded');
-        expect((await send(early)).status).toBe(200);
+        const early = await sendNew(send, 200);
         const filler = join(disk, 'filler');
         spawnSync('dd', ['if=/dev/zero', `of=${filler}`, 'bs=4096']);
         const event = createEvent('transfer.succeeded');

@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { awaitedLater } from '../../support/awaited-later.ts';
 import { expectCause } from '../../support/error-of.ts';
 import { forwardedClock } from '../../support/monotonic-clock.ts';
-import { openEndpoint } from '../../support/open-endpoint.ts';
+import { openEndpoint, sendNew } from '../../support/open-endpoint.ts';
 import { KEY } from '../../support/served.ts';
 import { throwing } from '../../support/throwing.ts';
 import type { OpenDatabase } from './connection.ts';
@@ -134,8 +134,7 @@ export function testInbox(openDatabase: OpenDatabase): void {
       'create \ufefftemp\ufeff \ufefftrigger t after insert on ledger begin select 1; \ufeffend; commit',
     ])('refuses %j from a handler before it reaches SQLite', async (sql) => {
       const { send, reports } = await open((transaction) => transaction.exec(sql));
-      const event = createEvent('transfer.succeeded');
-      expect((await send(event)).status).toBe(500);
+      const event = await sendNew(send, 500);
       expect(reports.all[0]?.error?.cause).toMatchObject({ code: 'inbox_transaction_ended' });
       expect([bookings(database, event), recordsOf(database, event)]).toEqual([0, []]);
     });
@@ -149,8 +148,7 @@ export function testInbox(openDatabase: OpenDatabase): void {
       'savepoint mine; \ufeffrollback \ufeffto mine; \ufeffrelease mine',
     ])('lets a handler run %j', async (sql) => {
       const { send } = await open((transaction) => transaction.exec(sql));
-      const event = createEvent('transfer.succeeded');
-      expect((await send(event)).status).toBe(200);
+      const event = await sendNew(send, 200);
       expect([bookings(database, event), recordsOf(database, event)]).toEqual([1, ['book']]);
     });
 
@@ -169,8 +167,7 @@ export function testInbox(openDatabase: OpenDatabase): void {
           }
         }
       });
-      const event = createEvent('transfer.succeeded');
-      expect((await send(event)).status).toBe(200);
+      const event = await sendNew(send, 200);
       expect([bookings(database, event), recordsOf(database, event)]).toEqual([1, ['book']]);
     });
 
@@ -178,8 +175,7 @@ export function testInbox(openDatabase: OpenDatabase): void {
       const { send } = await open((transaction) => {
         expect(() => transaction.prepare('insert into ledger (event_id) values (null)').run()).toThrow();
       });
-      const event = createEvent('transfer.succeeded');
-      expect((await send(event)).status).toBe(200);
+      const event = await sendNew(send, 200);
       expect([bookings(database, event), recordsOf(database, event)]).toEqual([1, ['book']]);
     });
 
@@ -190,8 +186,7 @@ export function testInbox(openDatabase: OpenDatabase): void {
         expect(() => transaction.exec("insert into once values ('a')")).toThrow();
         expect(() => transaction.exec("insert into ledger (event_id) values ('alone')")).toThrow();
       });
-      const event = createEvent('transfer.succeeded');
-      expect((await send(event)).status).toBe(500);
+      const event = await sendNew(send, 500);
       expect(reports.all[0]?.error?.cause).toMatchObject({ code: 'inbox_rolled_back' });
       expect([bookings(database, event), bookings(database, { id: 'alone' })]).toEqual([0, 0]);
       expect(recordsOf(database, event)).toEqual([]);
@@ -268,8 +263,7 @@ export function testInbox(openDatabase: OpenDatabase): void {
       const { send, reports } = await open(() => {
         for (const error of errors.splice(0)) throw error;
       });
-      const event = createEvent('transfer.succeeded');
-      expect((await send(event)).status).toBe(500);
+      const event = await sendNew(send, 500);
       expect(reports.all[0]?.error?.cause).toMatchObject({ message: 'locked elsewhere' });
       expect((await send(event)).status).toBe(200);
       expect([bookings(database, event), recordsOf(database, event)]).toEqual([1, ['book']]);

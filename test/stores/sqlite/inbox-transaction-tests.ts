@@ -4,7 +4,7 @@ import { createEvent } from 'posthorn/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { expectCause } from '../../support/error-of.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
-import { type EndpointOptions, openEndpoint } from '../../support/open-endpoint.ts';
+import { type EndpointOptions, openEndpoint, sendNew } from '../../support/open-endpoint.ts';
 import type { Connection, OpenDatabase } from './connection.ts';
 import { useSqlite } from './fixture.ts';
 import { book, bookings, createLedger, recordsOf } from './ledger.ts';
@@ -96,8 +96,7 @@ export function testTransactions(openDatabase: OpenDatabase): void {
           refusals.push(thrownBy(() => insert.run()));
           refusals.push(thrownBy(() => transaction.exec("insert into ledger (event_id) values ('alone')")));
         });
-        const event = createEvent('transfer.succeeded');
-        expect((await send(event)).status).toBe(500);
+        const event = await sendNew(send, 500);
         expect(refusals).toMatchObject([{ code: 'inbox_rolled_back' }, { code: 'inbox_rolled_back' }]);
         expect([...outcomeOf(event), bookings(database, { id: 'alone' })]).toEqual([0, [], 0]);
       });
@@ -124,8 +123,7 @@ export function testTransactions(openDatabase: OpenDatabase): void {
         refusals.push(thrownBy(insert), database.inTransaction);
       };
       const { send } = await open(handle, {}, silent);
-      const event = createEvent('transfer.succeeded');
-      expect((await send(event)).status).toBe(200);
+      const event = await sendNew(send, 200);
       expect(outcomeOf(event)).toEqual([3, ['book']]);
       const rolledBack = { ...event, id: `rolled-back-${event.id}` };
       expect((await send(rolledBack)).status).toBe(500);
@@ -195,8 +193,7 @@ export function testTransactions(openDatabase: OpenDatabase): void {
       await (await open(() => {}, {}, watched)).send(createEvent('transfer.succeeded'));
       expect(names).toHaveLength(1);
       const { send } = await open(() => database.exec(`rollback; begin; savepoint ${names[0]}`), {}, watched);
-      const event = createEvent('transfer.succeeded');
-      expect((await send(event)).status).toBe(500);
+      const event = await sendNew(send, 500);
       expect(outcomeOf(event)).toEqual([0, []]);
     });
 
@@ -251,8 +248,7 @@ export function testTransactions(openDatabase: OpenDatabase): void {
         expect(() => transaction.exec('release other_name')).toThrow(/no such savepoint/);
         expect(() => transaction.exec('rollback to other_name')).toThrow(/no such savepoint/);
       });
-      const event = createEvent('transfer.succeeded');
-      expect((await send(event)).status).toBe(200);
+      const event = await sendNew(send, 200);
       expect([...outcomeOf(event), bookings(database, { id: 'undone' })]).toEqual([1, ['book'], 0]);
     });
 
@@ -263,14 +259,12 @@ export function testTransactions(openDatabase: OpenDatabase): void {
       const complete = await open((transaction) => {
         transaction.exec('insert into children values (1); insert into parents values (1)');
       });
-      const event = createEvent('transfer.succeeded');
-      expect((await complete.send(event)).status).toBe(200);
+      const event = await sendNew(complete.send, 200);
       expect(outcomeOf(event)).toEqual([1, ['book']]);
       const { send, reports } = await open((transaction) => {
         transaction.exec('insert into children values (2)');
       });
-      const other = createEvent('transfer.succeeded');
-      expect((await send(other)).status).toBe(500);
+      const other = await sendNew(send, 500);
       expectCause(reports.all[0], 'inbox_unavailable', 'FOREIGN KEY constraint failed');
       expect(outcomeOf(other)).toEqual([0, []]);
       // The connection is free again.

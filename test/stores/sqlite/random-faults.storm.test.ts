@@ -1,9 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { packageRoot, startProgram } from '../../support/child-program.ts';
+import { describe, expect, test } from 'vitest';
 import { freePort } from '../../support/free-port.ts';
-import { KEY } from '../../support/served.ts';
+import { startOwnProgram } from '../../support/own-program.ts';
 import { until } from '../../support/until.ts';
 import { ProcessStorm, pause, tryTo } from '../kit/process-storm.ts';
 import { driverPath } from './driver.ts';
@@ -20,22 +18,8 @@ describe('four processes of node:cluster on one file of SQLite', () => {
     const database = await fixture.openMigrated();
     createLedger(database);
     const port = await freePort();
-    const program = startProgram(
-      join(packageRoot, 'test', 'stores', 'sqlite', 'storm-program.mjs'),
-      {
-        PATH: process.env.PATH,
-        PORT: String(port),
-        WORKERS: String(WORKERS),
-        DRIVER: driverPath,
-        FILE: fixture.path,
-        KEY,
-      },
-      packageRoot,
-    );
-    onTestFinished(async () => {
-      program.kill('SIGKILL');
-      await program.exit;
-    });
+    const env = { PORT: String(port), WORKERS: String(WORKERS), DRIVER: driverPath, FILE: fixture.path };
+    const program = startOwnProgram('test/stores/sqlite/storm-program.mjs', env);
     await program.line(/^all listening/);
     const storm = new ProcessStorm(program, `http://127.0.0.1:${port}/`, LEAST_EVENTS);
 
