@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 
 const NEEDED_GB = 1;
 
-/** Says so if the folder for temporary files, where servers keep their data, has less room than a run takes. */
+/** Names the folder for temporary files, where servers write, if a run needs more room than it has. */
 export function missingDisk(folder: string = tmpdir()): string | undefined {
   const { bavail, bsize } = statfsSync(folder);
   const freeGb = (bavail * bsize) / 1e9;

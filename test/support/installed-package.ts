@@ -44,8 +44,8 @@ export function installPackage(command = 'npm install posthorn'): InstalledPacka
 }
 
 /**
- * A project of its own that cannot change its packages: npm installs them, with the packed package, once for all
- * that ask for the same, among them options of npm.
+ * A project of its own that cannot change its packages: npm installs them, with the packed package, once for
+ * all that ask for the same, among them options of npm.
  */
 export function linkPackage(...packages: readonly string[]): LinkedPackage {
   const command = ['npm install posthorn', ...packages].join(' ');

@@ -2,7 +2,7 @@ import type { TestProject } from 'vitest/node';
 
 const DONE = Symbol.for('posthorn.tests.name-failed-files');
 
-/** Ends a run that has failed with the command that runs each failed file alone; once, of however many projects. */
+/** Ends a run that has failed with the command that runs each failed file alone, once for all projects. */
 export default function setup({ vitest }: TestProject): (() => void) | undefined {
   if (Reflect.has(globalThis, DONE)) return undefined;
   Reflect.set(globalThis, DONE, true);

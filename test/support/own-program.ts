@@ -4,8 +4,8 @@ import { type ChildProgram, packageRoot, startProgram } from './child-program.ts
 import { KEY } from './served.ts';
 
 /**
- * Runs a file of this repository, by its path from the root. It gets the signing key of the tests as `KEY`, and of
- * their environment `PATH` alone. It is killed with the test at the latest.
+ * Runs a file of this repository, by its path from the root. It gets the signing key of the tests as `KEY`,
+ * and of their environment `PATH` alone. It is killed with the test at the latest.
  */
 export function startOwnProgram(
   file: string,

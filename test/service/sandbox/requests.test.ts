@@ -17,10 +17,8 @@ import { openRecorded } from './recording-endpoint.ts';
 
 describe('a request to the sandbox:', () => {
   test('every path answers', async () => {
-    const {
-      opened: { call },
-      id,
-    } = await openRecorded();
+    const { opened, id } = await openRecorded();
+    const { call } = opened;
     const webhook = `/payments/na/webhooks/${id}`;
     expect(await call('GET', '/payments/na/webhooks?limit=1', ADMINISTRATOR)).toMatchObject({
       status: 200,

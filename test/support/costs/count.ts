@@ -3,7 +3,7 @@ import { beginCounting } from './counter.ts';
 
 const costs = beginCounting();
 
-// The report of a file takes what lies in its `meta` to the main process once it has ended: ./check-budget.ts.
+// The report of a file takes its `meta` to the main process, where ./check-budget.ts reads it.
 beforeEach(({ task }) => {
   task.file.meta.costs = costs;
 });

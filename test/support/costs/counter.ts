@@ -36,8 +36,8 @@ export function countStart(args: readonly unknown[]): void {
 }
 
 /**
- * Counts the pauses that a test or its support asks for: those of the sources and of packages are not its choice. A
- * limit that is cleared in time is not a pause.
+ * Counts the pauses that a test or its support asks for: those of the sources and of packages are not its
+ * choice. A limit that is cleared in time is not a pause.
  */
 function countPauses(): void {
   const isPause = (ms: unknown, apply: (...args: never[]) => unknown): ms is number =>
