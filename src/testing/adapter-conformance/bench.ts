@@ -4,7 +4,7 @@ import { typeNameOf } from '../../receiver/values/foreign-values.ts';
 import { Endpoint, type EndpointSettings } from './endpoint.ts';
 import type { Platform, Serve, ServedAdapter } from './platform.ts';
 import { RawConnection } from './raw-connection.ts';
-import { Waits } from './waits.ts';
+import { Gate, Waits } from './waits.ts';
 
 /** Serves adapters and opens connections for one case, and closes them all at its end. */
 export class Bench {
@@ -14,6 +14,16 @@ export class Bench {
   readonly #endpoints: Endpoint[] = [];
   readonly #connections: RawConnection[] = [];
   readonly #closing = new AbortController();
+  readonly #over = new Gate();
+
+  /**
+   * Does what a store or a source of keys does that never answers. It rejects once the case is over, so that
+   * nothing of the case goes on.
+   */
+  readonly unanswered = async (): Promise<never> => {
+    await this.#over.opened;
+    throw new Error('the case is over');
+  };
 
   constructor(platform: Platform) {
     this.platform = platform;
@@ -60,8 +70,9 @@ export class Bench {
 
   async close(): Promise<void> {
     this.#closing.abort();
+    this.#over.open();
     await this.hangUp();
-    // Not awaited, because a store that never answers delays it.
+    // Not awaited, because a handler that never ends delays it.
     for (const { receiver } of this.#endpoints) void receiver.close({ graceMs: 0 });
     await this.waits.for('close to resolve', Promise.all(this.#served.map(({ close }) => close())));
   }

@@ -123,10 +123,6 @@ const lastAttempts: Readonly<Record<string, Parking>> = {
     code: 'store_unavailable',
     options: { store: brokenStore(reject) },
   },
-  'at the last attempt by age: a store that never answers': {
-    code: 'store_unavailable',
-    options: { store: brokenStore(never) },
-  },
   'at the last attempt by age: no handler': { code: 'no_handlers', register: () => {} },
   'at the last attempt by age: closing': { code: 'closing', prepare: (receiver) => receiver.close() },
 };
@@ -157,6 +153,10 @@ export const parkedAnswers: Group = {
         receiver.on('transfer.*', () => Promise.reject(new PermanentError(HANDLER_MESSAGE))),
     }),
     ...checksOf(lastAttempts, parksLast),
+    'at the last attempt by age: a store that never answers': (bench) => {
+      const options = { store: brokenStore(bench.unanswered) };
+      return parksLast({ code: 'store_unavailable', options })(bench);
+    },
     'at the last attempt by age: a concurrent duplicate that another process still runs': (bench) => {
       const store = createMemoryStore();
       const event = lastAttempt();
