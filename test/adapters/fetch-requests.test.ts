@@ -172,7 +172,7 @@ describe('bodies', () => {
   test('a stream of something else than bytes', async () => {
     const { handle, reports } = mount();
     const { method, headers, bodyUsed } = requestOf({});
-    const body = new ReadableStream({ start: (controller) => controller.enqueue({ id: 'TR_1' }) });
+    const body = ReadableStream.from([{ id: 'TR_1' }]);
     const request = { method, headers, body, bodyUsed };
     const answer: Promise<Response> = Reflect.apply(handle, undefined, [request]);
     expectProblem(await seen(answer), 500, 'configuration_invalid');

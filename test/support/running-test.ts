@@ -26,6 +26,11 @@ export class RunningTest {
     else this.#atEnd.push(end);
   }
 
+  /** Whether the test and its hooks are over. */
+  get isOver(): boolean {
+    return this.#atEnd === undefined;
+  }
+
   end(): void {
     const ends = this.#atEnd ?? [];
     this.#atEnd = undefined;

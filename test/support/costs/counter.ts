@@ -2,6 +2,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join, sep } from 'node:path';
 import timers from 'node:timers/promises';
 import { packageRoot } from '../child-program.ts';
+import { tests } from '../running-test.ts';
 import { type Costs, costsOfStart, NO_COSTS, sumOf } from './costs.ts';
 
 declare module 'vitest' {
@@ -37,11 +38,15 @@ export function countStart(args: readonly unknown[]): void {
 
 /**
  * Counts the pauses that a test or its support asks for: those of the sources and of packages are not its
- * choice. A limit that is cleared in time is not a pause.
+ * choice, nor are those that ../leave-none-pending.ts makes after its end. A limit that is cleared in time is
+ * not a pause.
  */
 function countPauses(): void {
   const isPause = (ms: unknown, apply: (...args: never[]) => unknown): ms is number =>
-    typeof ms === 'number' && ms >= LONG_MS && callerOf(apply).includes(testFolder);
+    typeof ms === 'number' &&
+    ms >= LONG_MS &&
+    !tests.getStore()?.isOver &&
+    callerOf(apply).includes(testFolder);
 
   const byCallback: Apply<typeof setTimeout> = (start, self, [callback, ms, ...others]) => {
     if (!isPause(ms, byCallback)) return Reflect.apply(start, self, [callback, ms, ...others]);
