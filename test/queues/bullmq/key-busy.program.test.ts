@@ -29,7 +29,7 @@ describe.each(queueServers)('a job in $name whose key is busy', ({ useServer }) 
 
   test('is put back for an hour, also at its last attempt; then it counts, and is parked', async () => {
     const clock = openClock();
-    const { add, bull, event, letters, promote } = await openBusy(server);
+    const { add, bull, event, jobId, letters, promote } = await openBusy(server);
     await add(9);
     // A tenth of the time for which the key was busy; half of each pause is random.
     const pauses = [
@@ -44,8 +44,7 @@ describe.each(queueServers)('a job in $name whose key is busy', ({ useServer }) 
       if (minutes > 0) await promote();
       // On a slow machine the job comes again by itself in between, too.
       await until(`it is put back for ${pauseMs} ms`, async () => {
-        const [job] = await bull.getDelayed();
-        const { attemptsMade = 0, delay = 0 } = job ?? {};
+        const { attemptsMade = 0, delay = 0 } = (await bull.getJob(jobId)) ?? {};
         return attemptsMade === 9 && delay >= pauseMs / 2 - 1 && delay <= pauseMs * 1.1;
       });
       // Its dead letter was stored before the run, and is not parked.
