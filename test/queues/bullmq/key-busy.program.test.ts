@@ -43,10 +43,15 @@ describe.each(queueServers)('a job in $name whose key is busy', ({ useServer }) 
       clock.advance(minutes * MINUTE_MS);
       if (minutes > 0) await promote();
       // On a slow machine the job comes again by itself in between, too.
-      await until(`it is put back for ${pauseMs} ms`, async () => {
-        const { attemptsMade = 0, delay = 0 } = (await bull.getJob(jobId)) ?? {};
-        return attemptsMade === 9 && delay >= pauseMs / 2 - 1 && delay <= pauseMs * 1.1;
-      });
+      let job: Awaited<ReturnType<typeof bull.getJob>>;
+      await until(
+        () => `it is put back for ${pauseMs} ms: ${JSON.stringify(job)}`,
+        async () => {
+          job = await bull.getJob(jobId);
+          const { attemptsMade = 0, delay = 0 } = job ?? {};
+          return attemptsMade === 9 && delay >= pauseMs / 2 - 1 && delay <= pauseMs * 1.1;
+        },
+      );
       // Its dead letter was stored before the run, and is not parked.
       expect(letters.get(event.id)).toMatchObject({ reason: 'run_abandoned' });
     }

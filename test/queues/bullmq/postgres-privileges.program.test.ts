@@ -23,6 +23,7 @@ import { Seen } from '../../support/seen.ts';
 import { KEY } from '../../support/served.ts';
 import { silenced } from '../../support/silenced.ts';
 import { until } from '../../support/until.ts';
+import { promoteDelayed } from './postgres-queue-server.ts';
 import { book } from './queue-fixture.ts';
 
 const fixture = useDatabase();
@@ -113,7 +114,7 @@ describe('a role with the rights of docs/queue.md', () => {
     refuses = false;
     openWorker(receiver, pool, scope);
     await until('the dead letter', () => letters.has('evt_permanent'));
-    await bull.promoteJobs();
+    await promoteDelayed(fixture.connect({ options }), scope);
     for (const id of ['evt_again', 'evt_back'])
       await reports.first((report) => report.event?.id === id && report.outcome === 'processed');
     await until('nothing is left in the queue', async () => {

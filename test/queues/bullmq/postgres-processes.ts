@@ -8,6 +8,7 @@ import type { Fixture } from '../../stores/postgres/fixture.ts';
 import { closedAtEnd } from '../../support/closed-at-end.ts';
 import { ampleDeadlines, ampleTime } from '../../support/limits.ts';
 import { KEY } from '../../support/served.ts';
+import { promoteDelayed } from './postgres-queue-server.ts';
 import { launchProcesses, type ProcessOptions } from './processes.ts';
 
 let scopes = 0;
@@ -79,7 +80,7 @@ export async function openPostgresProcesses(
     }
   };
   /** Lets delayed jobs come at once. */
-  const promote = (): Promise<void> => bull.promoteJobs();
+  const promote = (): Promise<void> => promoteDelayed(connection, scope);
   return {
     bull,
     connection,

@@ -14,6 +14,18 @@ interface PostgresQueueServer extends QueueServer {
   readonly options: { readonly backend: 'postgres'; readonly connection: Pool };
 }
 
+/**
+ * Lets delayed jobs come at once. `promoteJobs` of BullMQ's backend reads them first, and takes a job that a worker
+ * has begun meanwhile for a delayed one: it would run twice, and come again only once its lock has run out.
+ */
+export async function promoteDelayed(pool: Pool, scope: string): Promise<void> {
+  await pool.query(
+    `update job set state = 'waiting', process_at_ms = null, delay_ms = 0 where queue = $1 and state = 'delayed'`,
+    [scope],
+  );
+  await pool.query(`select pg_notify('bullmq_jobs', $1)`, [scope]);
+}
+
 /** Makes a database for the queues of a suite. */
 export function usePostgresQueueServer(): PostgresQueueServer {
   const database = useDatabase();
@@ -43,6 +55,7 @@ export function postgresQueueServer(database: DatabaseFixture): PostgresQueueSer
         'update job set lock_token = null, locked_until_ms = 0 where queue = $1 and id = $2 and state = $3',
         [scope, jobId, 'active'],
       ),
+    promote: ({ name }) => promoteDelayed(pool, name),
     allowStalledCheck: (scope) =>
       run("delete from meta where queue = $1 and field = 'stalled-check'", [scope]),
     markForStalledCheck: (scope, jobId) =>

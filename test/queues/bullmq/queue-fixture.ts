@@ -101,7 +101,7 @@ export async function openQueueAt(server: QueueServer, scope: string = nextScope
     }
   };
   /** Lets delayed jobs come at once. */
-  const promote = (): Promise<void> => bull.promoteJobs();
+  const promote = (): Promise<void> => server.promote(bull);
   return {
     bull,
     deadLetters,

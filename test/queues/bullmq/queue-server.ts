@@ -52,6 +52,8 @@ export interface QueueServer {
   readonly openDeadLetters: (scope: string) => Promise<DeadLetters>;
   /** The queue as BullMQ itself sees it. */
   readonly openBull: (scope: string) => BullQueue;
+  /** Lets the delayed jobs of a queue come at once. */
+  readonly promote: (bull: Pick<BullQueue, 'name' | 'promoteJobs'>) => Promise<void>;
   /** A worker of BullMQ alone, which knows nothing of posthorn. */
   readonly openBullWorker: (
     scope: string,

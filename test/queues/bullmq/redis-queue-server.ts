@@ -40,6 +40,7 @@ export function redisQueueServer(
     openDeadLetters: async (scope) => createRedisDeadLetters(await connect(), { scope }),
     openBull: (scope) => new BullQueue(scope, { ...options(), prefix: PREFIX }),
     openBullWorker: (scope, run, given) => new Worker(scope, run, { ...options(), prefix: PREFIX, ...given }),
+    promote: (bull) => bull.promoteJobs(),
     loseLock: async (scope, jobId) => void (await (await client()).del(queueKey(scope, `${jobId}:lock`))),
     allowStalledCheck: async (scope) => void (await (await client()).del(queueKey(scope, 'stalled-check'))),
     markForStalledCheck: async (scope, jobId) =>

@@ -135,7 +135,7 @@ describe.each(queueServers)('a job in $name whose worker has died', ({ useServer
     const seeing = worker(receiver(register, { store: createMemoryStore() }), { concurrency: 10 });
     await calls.nth(1);
     await seeing.close({ graceMs: 0 });
-    await bull.promoteJobs();
+    await promote();
     for (let deaths = 0; deaths < 2; deaths += 1) {
       const elsewhere = await takeElsewhere();
       await elsewhere.die(EARLIER_STALL_LIMIT);
