@@ -34,7 +34,8 @@ const programs = (
   test: {
     name,
     ...layers[name],
-    maxWorkers: 4,
+    // The longest file of the first has half of the time for its installation alone, also on a slow machine.
+    maxWorkers: name === 'first' ? 3 : 4,
     sequence: { groupOrder },
     setupFiles: ['test/support/leave-nothing.ts', 'test/support/costs/count.ts'],
     globalSetup: [
