@@ -14,13 +14,13 @@ function installProject(...packages: readonly string[]): LinkedPackage {
   return installed;
 }
 
-/** What all tests with a version of Jest need, so that npm installs it once. */
+/** The packages of all tests with a version of Jest: npm installs them once. */
 const jestWith = (version: string): readonly string[] => [
   ...[`jest@${version}`, `@types/jest@${version}`, 'ts-jest@29', 'typescript@5.9', '@types/node@20'],
   ...['express@5', 'big.js@7'],
 ];
 
-/** What compiles with a version of TypeScript, or with that of these tests, need. */
+/** The packages of a compilation with a version of TypeScript, by default the one of these tests. */
 const typescriptWith = (version: string): readonly string[] =>
   version.startsWith('5.5') ? ['typescript@5.5', '@types/node@20'] : jestWith('30');
 

@@ -38,7 +38,7 @@ export function buildCommit(commit: string): Version {
   return { root, program, remove: () => rmSync(root, { recursive: true, force: true }) };
 }
 
-/** Whether the working tree has each package that the lock of a folder names, in the same version. */
+/** Returns true if the working tree has each package that the lock of a folder names, in the same version. */
 function areInstalled(root: string): boolean {
   const [named, installed] = [root, packageRoot].map(
     (folder) => JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')).packages,

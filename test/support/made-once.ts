@@ -6,7 +6,7 @@ import { removeAtEnd } from './reaper.ts';
 /** Names the folder of the run to its workers. */
 const FOLDER = 'POSTHORN_TESTS_MADE_ONCE';
 const PAUSE_MS = 50;
-/** What makes it may have been killed. */
+/** The worker that makes a folder may have been killed. */
 const LIMIT_MS = 300_000;
 
 /** Makes the folder of a run, which goes when this process ends. */
@@ -22,7 +22,7 @@ export function openMadeOnce(): void {
  */
 export function madeOnce(name: string, fill: (folder: string) => void): string {
   const shared = process.env[FOLDER];
-  if (shared === undefined) throw new Error('test/support/build.ts is no globalSetup of these tests');
+  if (shared === undefined) throw new Error('test/support/build.ts is not a globalSetup of these tests');
   const folder = join(shared, name);
   const done = `${folder}.done`;
   for (const endsAt = Date.now() + LIMIT_MS; !existsSync(done); ) {

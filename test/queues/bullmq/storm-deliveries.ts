@@ -4,7 +4,7 @@ import { pick } from '../../support/pick.ts';
 import { until } from '../../support/until.ts';
 import type { Started } from './processes.ts';
 
-/** What has become of the deliveries of a storm. */
+/** The outcomes of the deliveries of a storm. */
 export interface DeliveryCounts {
   events: number;
   deliveries: number;

@@ -54,7 +54,7 @@ export async function serveUntilTheEnd(sandbox: Sandbox): Promise<OpenedSandbox>
   return openedAt(sandbox, url);
 }
 
-/** What tests do with a sandbox that is served at an address. */
+/** The calls of tests to a sandbox that is served at an address. */
 export function openedAt(sandbox: Sandbox, url: string): OpenedSandbox {
   const settle: OpenedSandbox['settle'] = async (...sent) => {
     const event = sandbox.send(...sent);

@@ -1,4 +1,4 @@
-// What the sandbox answers on its first of March.
+// Answers of the sandbox on the first of March of its clock.
 
 /** The check of the id MTX-1001. */
 export const FIRST_CHECK = {

@@ -4,7 +4,7 @@ import type { Fixture } from './fixture.ts';
 /** A command that a client has sent. */
 interface Sent {
   readonly name: string;
-  /** How many keys it names, if it runs a script. */
+  /** The number of keys that a script is given. */
   readonly keyCount: string;
 }
 

@@ -20,7 +20,7 @@ export class TcpProxy {
     this.#server = createServer((client) => this.#relay(client, connect(targetPort, '127.0.0.1')));
   }
 
-  /** It ends with the test. */
+  /** The proxy ends with the test. */
   static async start(targetPort: number): Promise<TcpProxy> {
     const proxy = new TcpProxy(targetPort);
     proxy.port = Number(new URL(await startServer(proxy.#server)).port);
