@@ -192,3 +192,11 @@ export async function expectEcho({ url }: Pick<RunningExample, 'url'>): Promise<
   const answer = await fetch(new URL('/echo', url), { method: 'POST', headers, body: '{ "a": [1] }' });
   expect(await answer.text()).toBe('{"a":[1]}');
 }
+
+/** Checks all of that, up to the end by SIGTERM. */
+export async function expectExample(example: RunningExample): Promise<void> {
+  await expectDeliveries(example);
+  await expectDeadLetters(example);
+  await expectEcho(example);
+  expect(await stopInDelivery(example)).toBe(0);
+}

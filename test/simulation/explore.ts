@@ -95,7 +95,8 @@ class Explorer {
   get #isEnough(): boolean {
     const { mostStates, mostSeconds, until = '' } = this.#limits;
     if (this.#seen.size >= mostStates || this.#violations.has(until)) return true;
-    return processorSeconds() >= mostSeconds;
+    // To read it takes as long as a step.
+    return Number.isFinite(mostSeconds) && processorSeconds() >= mostSeconds;
   }
 
   /** Performs each action of a state but the first. */

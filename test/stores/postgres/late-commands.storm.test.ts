@@ -8,6 +8,7 @@ import { until } from '../../support/until.ts';
 import { createLetter } from '../kit/conformance.ts';
 import { TcpProxy } from '../redis/tcp-proxy.ts';
 import { usePostgres } from './fixture.ts';
+import { watchedPool } from './watched-pool.ts';
 
 const times = { leaseMs: 60_000, retentionMs: 120_000 };
 const firstAttempt = { state: 'claimed', attempt: 1, abandoned: 0 };
@@ -206,30 +207,12 @@ describe('a statement that its caller has given up', () => {
   });
 
   test('is believed after one more trip, if only the clock of the server has gone ahead', async () => {
-    const pool = fixture.connect();
     const sent: unknown[] = [];
-    const store = storeOn({
-      get totalCount() {
-        return pool.totalCount;
-      },
-      connect: (callback) =>
-        pool.connect((error, client) => {
-          if (client === undefined) return callback(error, undefined);
-          callback(undefined, {
-            release: client.release.bind(client),
-            on: client.on.bind(client),
-            removeListener: client.removeListener.bind(client),
-            query: (text, values = []) => {
-              // The store may be deleting expired ids as well.
-              if (!text.includes('.operate(')) return client.query(text, values);
-              sent.push(text);
-              // The clock here is behind by as much as that of the server is ahead.
-              const behind = sent.length === 1 ? [Date.now() - 60_000] : values[2];
-              return client.query(text, values.with(2, behind));
-            },
-          });
-        }),
+    const pool = watchedPool(fixture.connect(), (values) => {
+      // The clock here is behind by as much as that of the server is ahead.
+      if (sent.push(values) === 1) values[2] = [Date.now() - 60_000];
     });
+    const store = storeOn(pool);
     expect((await store.claim(newRequest())).state).toBe('claimed');
     expect(sent).toHaveLength(2);
   });

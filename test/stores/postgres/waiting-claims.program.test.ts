@@ -9,6 +9,7 @@ import { shutGate } from '../../support/gate.ts';
 import { ampleTime } from '../../support/limits.ts';
 import { until } from '../../support/until.ts';
 import { useDatabase } from './fixture.ts';
+import { watchedPool } from './watched-pool.ts';
 
 const times = { leaseMs: 60_000, retentionMs: 120_000 };
 const firstAttempt = { state: 'claimed', attempt: 1 };
@@ -31,29 +32,9 @@ describe('a claim that waits for a client of the pool', () => {
     const pool = fixture.connect({ max: 1 });
     const taken = await pool.connect();
     const sent: unknown[] = [];
-    const watched = watch(pool, (names) => void sent.push(names));
+    const watched = watchedPool(pool, ([, , , names]) => void sent.push(names));
     return { store: storeOn(watched, limit), free: () => taken.release(), sent };
   }
-
-  /** The pool, which tells the names of the operations in each statement before it is sent. */
-  const watch = (pool: PostgresPool, onNames: (names: unknown) => unknown): PostgresPool => ({
-    get totalCount() {
-      return pool.totalCount;
-    },
-    connect: (callback) =>
-      pool.connect((error, client) => {
-        if (client === undefined) return callback(error, undefined);
-        callback(undefined, {
-          release: client.release.bind(client),
-          on: client.on.bind(client),
-          removeListener: client.removeListener.bind(client),
-          query: async (text, values = []) => {
-            if (text.includes('.operate(')) await onNames(values[3]);
-            return client.query(text, values);
-          },
-        });
-      }),
-  });
 
   test('waits for its waitMs, and has its time limit and its lease from the sending on', async () => {
     const pass = fakeTime();
@@ -148,7 +129,7 @@ describe('a claim that waits for a client of the pool', () => {
     const holdClaims = (names: unknown): unknown =>
       JSON.stringify(names).includes('claim') ? gate.pass() : undefined;
     const sent: unknown[] = [];
-    const watched = watch(fixture.connect(), (names) => {
+    const watched = watchedPool(fixture.connect(), ([, , , names]) => {
       sent.push(names);
       return holdClaims(names);
     });
@@ -171,7 +152,7 @@ describe('a claim that waits for a client of the pool', () => {
     const pool = fixture.connect({ max: 1 });
     let isLost = true;
     // The claim runs on the server, and its connection is lost before the answer comes.
-    const losing = watch(pool, () => {});
+    const losing = watchedPool(pool, () => {});
     const connect: PostgresPool['connect'] = (callback) =>
       losing.connect((error, client) => {
         if (client === undefined || !isLost) return callback(error, client);
