@@ -137,8 +137,8 @@ export default defineConfig({
         test: {
           name: 'matrix',
           ...layers.matrix,
-          // Of three files, one waits for the registry or for time.
-          maxWorkers: 3,
+          // Half of the files wait, for the registry or for time.
+          maxWorkers: 4,
           sequence: { groupOrder: 4 },
           testTimeout: 300_000,
           hookTimeout: 600_000,
