@@ -193,7 +193,7 @@ export async function expectEcho({ url }: Pick<RunningExample, 'url'>): Promise<
   expect(await answer.text()).toBe('{"a":[1]}');
 }
 
-/** Checks all of that, up to the end by SIGTERM. */
+/** Checks the deliveries, the dead letters and the echo of an example, up to its end by SIGTERM. */
 export async function expectExample(example: RunningExample): Promise<void> {
   await expectDeliveries(example);
   await expectDeadLetters(example);
