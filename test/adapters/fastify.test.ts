@@ -7,6 +7,7 @@ import { ConfigurationError, createReceiver } from 'posthorn';
 import { toFastify } from 'posthorn/fastify';
 import { createEvent, deliver, signedHeaders } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { HeldHandler } from '../support/held-handler.ts';
 import { conformance } from './conformance.ts';
 import {
   Endpoint,
@@ -252,6 +253,23 @@ describe('what Fastify has around a request', () => {
     expect(await send({ ...headers, 'content-type': 'x' })).toEqual([200, 'duplicate']);
     expect(await send({ ...headers, 'x-service-signature': 'x' })).toEqual([403, 'signature_malformed']);
   });
+});
+
+test('a connection whose delivery was running ends with the application, if the receiver closes first', async () => {
+  const held = new HeldHandler();
+  const receiver = create().on('*', held.handle);
+  // Longer than a test may take.
+  const app = fastify({ keepAliveTimeout: 600_000 });
+  app.register(toFastify(receiver, { path: '/webhooks' }));
+  const address = await app.listen({ port: 0, host: '127.0.0.1' });
+  const send = () => fetch(`${address}/webhooks`, { method: 'POST', ...signed() });
+  const answer = send();
+  const call = await held.calls.nth(1);
+  const closed = receiver.close().then(() => app.close());
+  expect((await send()).status).toBe(503);
+  call.succeed();
+  expect((await answer).status).toBe(200);
+  await closed;
 });
 
 describe('its path', () => {
