@@ -194,9 +194,12 @@ export async function expectEcho({ url }: Pick<RunningExample, 'url'>): Promise<
 }
 
 /** Checks the deliveries, the dead letters and the echo of an example, up to its end by SIGTERM. */
-export async function expectExample(example: RunningExample): Promise<void> {
+export async function expectExample(
+  example: RunningExample,
+  { module, exitCode = 0 }: { readonly module?: string; readonly exitCode?: number | null } = {},
+): Promise<void> {
   await expectDeliveries(example);
-  await expectDeadLetters(example);
+  await expectDeadLetters(example, module);
   await expectEcho(example);
-  expect(await stopInDelivery(example)).toBe(0);
+  expect(await stopInDelivery(example)).toBe(exitCode);
 }

@@ -1,12 +1,4 @@
-import { expect } from 'vitest';
-import {
-  type ExampleProject,
-  expectDeadLetters,
-  expectDeliveries,
-  expectEcho,
-  openExample,
-  stopInDelivery,
-} from './example-project.ts';
+import { type ExampleProject, expectExample, openExample } from './example-project.ts';
 
 /** The versions of NestJS that the examples are for, each with the modules of its projects. */
 export const nestProjects = [
@@ -25,10 +17,6 @@ export function openNestExample(
 
 /** Checks what a NestJS example must do, up to its end by SIGTERM. */
 export async function expectNestExample({ start }: ExampleProject): Promise<void> {
-  const example = await start();
-  await expectDeliveries(example);
-  await expectEcho(example);
-  await expectDeadLetters(example, 'dist/receiver.mjs');
   // NestJS sends itself the signal again, once its hooks have run.
-  expect(await stopInDelivery(example)).toBeNull();
+  await expectExample(await start(), { module: 'dist/receiver.mjs', exitCode: null });
 }
