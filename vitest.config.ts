@@ -34,7 +34,7 @@ const programs = (
   test: {
     name,
     ...layers[name],
-    // The longest file of the first has half of the time for its installation alone, also on a slow machine.
+    // With four, npm takes longer than a hook may to install the package on a slow machine.
     maxWorkers: name === 'first' ? 3 : 4,
     sequence: { groupOrder },
     setupFiles: ['test/support/leave-nothing.ts', 'test/support/costs/count.ts'],
@@ -137,7 +137,7 @@ export default defineConfig({
         test: {
           name: 'matrix',
           ...layers.matrix,
-          // Half of the files wait, for the registry or for time.
+          // A file waits half of its time, for the registry of npm or for a time limit to pass.
           maxWorkers: 4,
           sequence: { groupOrder: 4 },
           testTimeout: 300_000,

@@ -95,7 +95,7 @@ class Explorer {
   get #isEnough(): boolean {
     const { mostStates, mostSeconds, until = '' } = this.#limits;
     if (this.#seen.size >= mostStates || this.#violations.has(until)) return true;
-    // To read it takes as long as a step.
+    // To read it in each state takes a twenty-fifth of the time.
     return Number.isFinite(mostSeconds) && processorSeconds() >= mostSeconds;
   }
 

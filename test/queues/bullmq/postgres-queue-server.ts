@@ -15,9 +15,9 @@ interface PostgresQueueServer extends QueueServer {
 }
 
 /**
- * Lets delayed jobs come at once. `promoteJobs` of BullMQ reads them first there, and takes a job that a
- * worker has begun meanwhile for a delayed one: it would run twice, and come again only once its lock has run
- * out.
+ * Lets delayed jobs come at once. On PostgreSQL `promoteJobs` of BullMQ reads them first, and takes a job
+ * that a worker has begun meanwhile for a delayed one: it would run twice, and come again only once its lock
+ * has run out.
  */
 export async function promoteDelayed(pool: Pool, scope: string): Promise<void> {
   await pool.query(
