@@ -2,6 +2,7 @@ import { ConfigurationError } from '../src/receiver/errors.ts';
 import type { Mountable } from '../src/receiver/receiver-interface.ts';
 import type { BodyOptions, Reply } from '../src/receiver/request/delivery.ts';
 import { toBytes } from '../src/receiver/request/raw-body.ts';
+import { pause } from '../src/receiver/timing/process-clock.ts';
 import { settledWithin } from '../src/receiver/timing/time-limit.ts';
 import { checkOptions, checkReceiver, invalidOption } from '../src/receiver/values/check-options.ts';
 import { dropPromise, messageOf, propertyOf, typeNameOf } from '../src/receiver/values/foreign-values.ts';
@@ -144,9 +145,6 @@ const LINGER_BYTES = 67_108_864;
  */
 const CHUNKS_PER_TURN = 64;
 
-/** The original, for applications whose tests replace the timers of their process. */
-const { setTimeout } = globalThis;
-
 type BodyReader = ReadableStreamDefaultReader<Uint8Array>;
 
 /** The body of a web Request. It is not touched until it is read: some runtimes prepare it only then. */
@@ -217,7 +215,7 @@ class FetchBody {
 
   async #passTurnInTime(): Promise<void> {
     this.#chunks += 1;
-    if (this.#chunks % CHUNKS_PER_TURN === 0) await new Promise((resolve) => setTimeout(resolve, 0));
+    if (this.#chunks % CHUNKS_PER_TURN === 0) await pause(0);
   }
 
   /** Reads the next chunk. Returns undefined at the end, and for a request without a body. */

@@ -1,4 +1,5 @@
 import type { Reply } from '../src/receiver/request/delivery.ts';
+import { clearTimeout, setTimeout } from '../src/receiver/timing/process-clock.ts';
 import { type Http2Stream, hangUp, isConnected, type NodeRequest, type NodeResponse } from './node-http.ts';
 
 /** The time for which a connection that is to be closed is still read (RFC 9112, section 9.6). */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { ClaimedResult, ClaimRequest, ClaimResult, Store } from '../receiver/dedupe/store.ts';
+import { pause, performance } from '../receiver/timing/process-clock.ts';
 import type { ConformanceCase } from './conformance-case.ts';
 
 const RETENTION_MS = 60_000;
@@ -68,7 +69,7 @@ class Subject {
         assert.equal(result.state, 'claimed');
         return result;
       }
-      await new Promise((resolve) => setTimeout(resolve, result.msLeft));
+      await pause(result.msLeft);
     }
   }
 
@@ -128,7 +129,7 @@ const promises: Record<string, (subject: Subject) => Promise<void>> = {
   },
   'an expired lease that nobody took is renewed': async (subject) => {
     await subject.claimed('a', { leaseMs: 1 });
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await pause(10);
     assert.equal(await subject.renew('a'), 'held');
     assert.equal((await subject.claim('b')).state, 'busy');
   },
@@ -203,7 +204,7 @@ const promises: Record<string, (subject: Subject) => Promise<void>> = {
     let state = (await subject.claim('b', { leaseMs: SHORT_LEASE_MS })).state;
     const endsAt = performance.now() + SHORT_LEASE_MS + MOST_CLOCK_ALLOWANCE_MS;
     while (state === 'completed' && performance.now() < endsAt) {
-      await new Promise((resolve) => setTimeout(resolve, 10));
+      await pause(10);
       state = (await subject.claim('b')).state;
     }
     assert.equal(state, 'claimed');

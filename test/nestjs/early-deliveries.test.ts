@@ -6,6 +6,7 @@ import { getReceiverToken, InjectReceiver, OnWebhook, PosthornModule } from 'pos
 import { createEvent, deliver } from 'posthorn/testing';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { holdUntil } from '../../src/nestjs/mount.ts';
+import { fakeTimers } from '../support/fake-time.ts';
 import { shutGate } from '../support/gate.ts';
 import { Seen } from '../support/seen.ts';
 import { key, options } from './application.ts';
@@ -48,8 +49,7 @@ test('a delivery that comes before the start waits for all handlers', async () =
 });
 
 test('a delivery that comes before a start that never ends is answered 503, within its time', async () => {
-  vi.useFakeTimers();
-  onTestFinished(() => void vi.useRealTimers());
+  fakeTimers();
   const { path: _, ...receiverOptions } = options;
   const receiver = createReceiver(receiverOptions).on('*', () => {});
   const delivery = { method: 'POST', headers: {}, readBody: () => '' };

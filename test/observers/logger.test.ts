@@ -2,10 +2,11 @@ import fastify from 'fastify';
 import { createMemoryStore, type Receiver, type Report } from 'posthorn';
 import { type Logger, observeWithLogger } from 'posthorn/logger';
 import { createEvent, deliver } from 'posthorn/testing';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createLogger } from 'winston';
 import { deliveryOf } from '../support/delivery-of.ts';
 import { errorOf } from '../support/error-of.ts';
+import { fakeTimers } from '../support/fake-time.ts';
 import { HeldHandler } from '../support/held-handler.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { type EndpointOptions, eventAt } from '../support/open-endpoint.ts';
@@ -17,7 +18,6 @@ import { createUnobserved } from '../support/unobserved-receiver.ts';
 import { Lines, openConsole, openPino, openWinston } from './log-sinks.ts';
 
 const { printed } = usePrintedErrors();
-afterEach(() => void vi.useRealTimers());
 
 /** A receiver that tells a logger. */
 function createLogged(logger: Logger, options?: EndpointOptions): Receiver {
@@ -319,7 +319,7 @@ describe('strangers cannot flood the log:', () => {
   const FLOOD = 30;
 
   beforeEach(() => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true });
+    fakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true });
   });
 
   async function flooded(logger: Logger): Promise<void> {

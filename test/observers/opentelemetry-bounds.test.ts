@@ -3,8 +3,9 @@ import type { ReadableSpan } from '@opentelemetry/sdk-trace-node';
 import { PosthornError, type Receiver } from 'posthorn';
 import { observeWithOpenTelemetry } from 'posthorn/opentelemetry';
 import { createEvent, deliver } from 'posthorn/testing';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { deliveryOf } from '../support/delivery-of.ts';
+import { fakeTimers } from '../support/fake-time.ts';
 import { letterOf } from '../support/letter-of.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { openDirectly, openEndpoint } from '../support/open-endpoint.ts';
@@ -106,8 +107,7 @@ describe('exceptions of deliveries obey the limit of the log', () => {
 
   test('which tells of them again after a minute', async () => {
     const { spans } = useOpenTelemetry();
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
-    onTestFinished(() => void vi.useRealTimers());
+    fakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     const { receiver } = openDirectly({}, observed);
     const unsigned = { ...deliveryOf(event), headers: {} };
     for (let sent = 0; sent < 8; sent += 1) await receiver.receive(unsigned);

@@ -1,7 +1,8 @@
 import { createMemoryStore, createReceiver, type HandlerContext, type Store } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { deliveryOf } from '../support/delivery-of.ts';
+import { fakeTimers } from '../support/fake-time.ts';
 import { KEY } from '../support/served.ts';
 import { unanswered } from '../support/unanswered.ts';
 import { until } from '../support/until.ts';
@@ -20,10 +21,7 @@ function isPending(promise: Promise<unknown>): Promise<boolean> {
 
 describe('without options, times are', () => {
   beforeEach(() => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
-  });
-  afterEach(() => {
-    vi.useRealTimers();
+    fakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
   });
 
   test('deadlineMs 25,000 and maxRunMs 240,000', async () => {

@@ -1,3 +1,5 @@
+import { replaceClock } from '../../src/receiver/timing/process-clock.ts';
+
 /** The start of the monotonic clock of a world. No count is as large, so a number of this size is a time. */
 export const MONOTONIC_START = 1_000_000_000;
 
@@ -131,7 +133,6 @@ class VirtualClock {
 /** One world is executed at a time. */
 export const clock: VirtualClock = new VirtualClock();
 
-Object.defineProperty(performance, 'now', { value: () => clock.now });
 // Nobody reads the stack of an error here, and it takes long.
 Error.stackTraceLimit = 0;
 Date.now = () => clock.wallTime;
@@ -142,4 +143,14 @@ Object.assign(globalThis, {
   setImmediate: (callback: () => void) => clock.startImmediate(callback),
   clearTimeout: (timer: unknown) => clock.clear(timer),
   clearInterval: (timer: unknown) => clock.clear(timer),
+});
+const { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } = globalThis;
+const now = (): number => clock.now;
+replaceClock({
+  clearInterval,
+  clearTimeout,
+  performance: { now },
+  setImmediate,
+  setInterval,
+  setTimeout,
 });

@@ -1,7 +1,22 @@
 import { onTestFinished, vi } from 'vitest';
+import { replaceClock } from '../../src/receiver/timing/process-clock.ts';
 
 /** Short enough that what takes some turns of the event loop is done before the next step. */
 const STEP_MS = 20;
+
+/**
+ * Replaces the timers of the process until the test is over, and posthorn's clock by them, but never its
+ * turns of the event loop.
+ */
+export function fakeTimers(options?: Parameters<typeof vi.useFakeTimers>[0]): void {
+  vi.useFakeTimers(options);
+  const { clearInterval, clearTimeout, performance, setInterval, setTimeout } = globalThis;
+  const putBack = replaceClock({ clearInterval, clearTimeout, performance, setInterval, setTimeout });
+  onTestFinished(() => {
+    putBack();
+    vi.useRealTimers();
+  });
+}
 
 /**
  * Stops the timers and the monotonic clock until the test is over, and returns the function that lets time
@@ -9,8 +24,7 @@ const STEP_MS = 20;
  */
 export function fakeTime(): (ms: number) => Promise<void> {
   const timers = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] as const;
-  vi.useFakeTimers({ toFake: [...timers, 'performance'] });
-  onTestFinished(() => void vi.useRealTimers());
+  fakeTimers({ toFake: [...timers, 'performance'] });
   return async (ms) => {
     for (let passedMs = 0; passedMs < ms; passedMs += STEP_MS) await vi.advanceTimersByTimeAsync(STEP_MS);
   };

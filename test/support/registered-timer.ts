@@ -1,3 +1,4 @@
+import { performance } from '../../src/receiver/timing/process-clock.ts';
 import { Timer as RealTimer } from '../../src/receiver/timing/timer.ts';
 import { type PendingOperation, tests } from './running-test.ts';
 

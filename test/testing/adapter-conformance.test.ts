@@ -10,6 +10,7 @@ import { HANDLER_MESSAGE } from '../../src/testing/adapter-conformance/delivery.
 import { ownCases } from '../adapters/conformance.ts';
 import { listen, type Mountable } from '../adapters/endpoint.ts';
 import { mountOnNode } from '../adapters/mounts.ts';
+import { fakeTimers } from '../support/fake-time.ts';
 import { Seen } from '../support/seen.ts';
 
 /** Parts of an adapter for Node.js; each that is given takes the place of the right one. */
@@ -322,8 +323,7 @@ describe('a case that hangs ends by itself, and says what it was waiting for', (
     limitMs: number,
     prefix = 'accepted: an event',
   ): Promise<unknown> {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
+    fakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const found = adapterConformance(serve).find(({ name }) => name.startsWith(prefix));
     const failure = found?.run().catch((error: unknown) => error);
     await reached;

@@ -8,6 +8,7 @@ import {
 } from '@opentelemetry/api';
 import { PermanentError } from '../../receiver/errors.ts';
 import { type HandlerReport, type Report, warningCodeOf } from '../../receiver/outcomes/report.ts';
+import { performance } from '../../receiver/timing/process-clock.ts';
 import { isInstance } from '../../receiver/values/foreign-values.ts';
 import { knownEntityOf } from '../known-entity.ts';
 import { quietly } from './quietly.ts';

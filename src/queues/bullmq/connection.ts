@@ -1,3 +1,4 @@
+import { performance } from '../../receiver/timing/process-clock.ts';
 import { settledWithin } from '../../receiver/timing/time-limit.ts';
 import { invalidOption, readScope } from '../../receiver/values/check-options.ts';
 import { messageOf, show } from '../../receiver/values/foreign-values.ts';

@@ -2,6 +2,7 @@ import { parseEvent } from '../../receiver/events/event.ts';
 import { readJob } from '../../receiver/queue/queued-job.ts';
 import type { Receiver } from '../../receiver/receiver-interface.ts';
 import { isReportCode, type ReportCode } from '../../receiver/refusals.ts';
+import { clearInterval, setInterval } from '../../receiver/timing/process-clock.ts';
 import { messageOf } from '../../receiver/values/foreign-values.ts';
 import { readNotes } from './job-notes.ts';
 import type { FailedJobs } from './server.ts';

@@ -1,3 +1,5 @@
+import { clearTimeout, performance, setTimeout } from '../../receiver/timing/process-clock.ts';
+
 /** The worker that takes jobs of both kinds. */
 interface JobSource {
   /** Takes no further jobs. */

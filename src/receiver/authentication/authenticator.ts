@@ -4,6 +4,7 @@ import type { Delivery } from '../request/delivery.ts';
 import { checkDeclaredLength, checkEncoding, checkMethod, type RequestHead } from '../request/head.ts';
 import type { HeaderValues } from '../request/headers.ts';
 import type { Deadline } from '../timing/deadline.ts';
+import { performance } from '../timing/process-clock.ts';
 import type { CredentialsCheck } from './credentials.ts';
 import { OtherReceivers } from './other-receivers.ts';
 import { checkSignature, readSignature } from './signature.ts';

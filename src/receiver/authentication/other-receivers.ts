@@ -1,3 +1,4 @@
+import { performance } from '../timing/process-clock.ts';
 import { findKey, type HmacKey } from './hmac-key.ts';
 
 /** A program has a few receivers. One that creates them without end must not hold all their keys. */

@@ -1,5 +1,6 @@
 import { ConfigurationError, UnavailableError } from '../errors.ts';
 import type { Awaitable } from '../timing/awaitable.ts';
+import { performance } from '../timing/process-clock.ts';
 import { SharedCall } from '../timing/shared-call.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
 import { messageOf } from '../values/foreign-values.ts';

@@ -1,3 +1,4 @@
+import { clearInterval, performance, setInterval } from '../timing/process-clock.ts';
 import { Semaphore } from '../timing/semaphore.ts';
 import { Timer } from '../timing/timer.ts';
 

@@ -1,5 +1,6 @@
 import type { Warning } from '../outcomes/report.ts';
 import type { Awaitable } from '../timing/awaitable.ts';
+import { performance } from '../timing/process-clock.ts';
 import { setUnrefTimeout } from '../timing/unref-timeout.ts';
 import { messageOf } from '../values/foreign-values.ts';
 import { nextToken } from './claim-token.ts';

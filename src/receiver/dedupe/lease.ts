@@ -1,4 +1,5 @@
 import { UnavailableError } from '../errors.ts';
+import { performance } from '../timing/process-clock.ts';
 import { Timer } from '../timing/timer.ts';
 import type { LeaseRequest, RenewResult } from './store.ts';
 import type { TimeLimitedStore } from './time-limited.ts';

@@ -1,4 +1,5 @@
 import { jittered } from '../timing/jitter.ts';
+import { performance } from '../timing/process-clock.ts';
 import type { Busy } from './claim.ts';
 
 /**

@@ -1,4 +1,5 @@
 import type { Activity } from '../timing/activity.ts';
+import { performance } from '../timing/process-clock.ts';
 import { setUnrefTimeout } from '../timing/unref-timeout.ts';
 import type { CompleteRequest, ReleaseRequest, ReleaseResult } from './store.ts';
 import type { TimeLimitedStore } from './time-limited.ts';

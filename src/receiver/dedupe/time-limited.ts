@@ -1,6 +1,7 @@
 import { UnavailableError } from '../errors.ts';
 import type { Awaitable } from '../timing/awaitable.ts';
 import { isTrue, mustWait } from '../timing/must-wait.ts';
+import { performance } from '../timing/process-clock.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
 import { isInstance, messageOf, propertyOf, show } from '../values/foreign-values.ts';
 import type {

@@ -1,5 +1,6 @@
 import { UnavailableError } from '../errors.ts';
 import type { BodyMemory } from '../request/body-memory.ts';
+import { performance } from '../timing/process-clock.ts';
 import { Semaphore } from '../timing/semaphore.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
 import type { Interruption } from './interruption.ts';

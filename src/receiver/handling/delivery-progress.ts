@@ -2,6 +2,7 @@ import { UnavailableError } from '../errors.ts';
 import { type Answer, accept, isSuccess, refuse, statusOf } from '../outcomes/outcome.ts';
 import type { Report, ReportSource, Warning } from '../outcomes/report.ts';
 import { Deadline } from '../timing/deadline.ts';
+import { performance } from '../timing/process-clock.ts';
 import type { Run } from './run.ts';
 
 /** The facts that are known so far about a delivery, a replay or a job. Its report is created from them. */

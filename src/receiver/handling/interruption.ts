@@ -1,4 +1,5 @@
 import { AbortedError } from '../errors.ts';
+import { performance } from '../timing/process-clock.ts';
 import { Timer } from '../timing/timer.ts';
 
 /**

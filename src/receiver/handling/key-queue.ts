@@ -4,6 +4,7 @@ import { UnavailableError } from '../errors.ts';
 import type { Warning } from '../outcomes/report.ts';
 import type { BodyMemory } from '../request/body-memory.ts';
 import type { Activity } from '../timing/activity.ts';
+import { pause, performance } from '../timing/process-clock.ts';
 import { HeldKey, type KeyClaim, type KeyRequest, mayWait, WaitingEvents } from './key-wait.ts';
 
 /**
@@ -207,8 +208,4 @@ export class KeyQueue {
 
 function completedKey(): Busy {
   return { state: 'busy', endsAt: performance.now() + POLL_MS };
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -1,6 +1,7 @@
 import type { Lease } from '../dedupe/lease.ts';
 import { AbortedError, isPosthornError, type PosthornError, UnavailableError } from '../errors.ts';
 import { toReportedError } from '../outcomes/outcome.ts';
+import { performance } from '../timing/process-clock.ts';
 import { settledWithin } from '../timing/time-limit.ts';
 import { show } from '../values/foreign-values.ts';
 import { checkKey } from './concurrency-keys.ts';

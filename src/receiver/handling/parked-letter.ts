@@ -1,6 +1,7 @@
 import type { DeadLetter } from '../dead-letters/dead-letters.ts';
 import type { OperationWait } from '../dead-letters/operation-queue.ts';
 import { ConfigurationError } from '../errors.ts';
+import { performance } from '../timing/process-clock.ts';
 import { show } from '../values/foreign-values.ts';
 import type { ReceiverServices } from './receiver-services.ts';
 

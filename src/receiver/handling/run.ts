@@ -5,6 +5,7 @@ import type { Lease } from '../dedupe/lease.ts';
 import { AbortedError, type PosthornError } from '../errors.ts';
 import type { Answer } from '../outcomes/outcome.ts';
 import type { Warning } from '../outcomes/report.ts';
+import { performance } from '../timing/process-clock.ts';
 import { settledWithin } from '../timing/time-limit.ts';
 import { EventLetter } from './event-letter.ts';
 import type { RunProgress } from './handlers.ts';

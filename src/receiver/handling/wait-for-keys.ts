@@ -1,5 +1,6 @@
 import type { Delivery } from '../request/delivery.ts';
 import { waitUntil } from '../request/delivery-functions.ts';
+import { performance } from '../timing/process-clock.ts';
 import { messageOf } from '../values/foreign-values.ts';
 import type { DeliveryProgress } from './delivery-progress.ts';
 

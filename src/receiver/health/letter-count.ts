@@ -1,6 +1,7 @@
 import type { DeadLetters } from '../dead-letters/dead-letters.ts';
 import { DeadLetterError } from '../errors.ts';
 import { mayHaveVanished } from '../timing/isolated-requests.ts';
+import { performance } from '../timing/process-clock.ts';
 import { settledWithin } from '../timing/time-limit.ts';
 import { isInstance, messageOf } from '../values/foreign-values.ts';
 import { type DeadLettersHealth, QUESTION_LIMIT_MS } from './health.ts';

@@ -2,6 +2,7 @@ import { PROBE_ID } from '../dedupe/claim-id.ts';
 import type { TimeLimitedStore } from '../dedupe/time-limited.ts';
 import { UnavailableError } from '../errors.ts';
 import { toReportedError } from '../outcomes/outcome.ts';
+import { performance } from '../timing/process-clock.ts';
 import { SharedCall } from '../timing/shared-call.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
 import { QUESTION_LIMIT_MS, type StoreHealth } from './health.ts';

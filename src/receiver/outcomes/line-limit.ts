@@ -1,4 +1,5 @@
 import type { ReportCode } from '../refusals.ts';
+import { clearTimeout, performance } from '../timing/process-clock.ts';
 import { setUnrefTimeout } from '../timing/unref-timeout.ts';
 import type { Report } from './report.ts';
 

@@ -1,4 +1,5 @@
 import { RequestError } from '../errors.ts';
+import { performance } from '../timing/process-clock.ts';
 import { show } from '../values/foreign-values.ts';
 
 /** The log prints as many lines of one code. */

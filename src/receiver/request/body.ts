@@ -1,4 +1,5 @@
 import { RequestError, type UnavailableError } from '../errors.ts';
+import { performance } from '../timing/process-clock.ts';
 import { Timer } from '../timing/timer.ts';
 import type { BodyMemory, BodyShare } from './body-memory.ts';
 import type { BodyOptions, Delivery } from './delivery.ts';

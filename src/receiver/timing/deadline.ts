@@ -1,3 +1,5 @@
+import { performance } from './process-clock.ts';
+
 /**
  * The time for one operation on a dead letter, if a delivery has `limitMs` in all. It is a fourth of that, so
  * that a short deadline leaves time for the rest. It is at most two seconds, because a disk or a server that

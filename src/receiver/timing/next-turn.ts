@@ -1,7 +1,5 @@
 import { requestsAreIsolated } from './isolated-requests.ts';
-
-/** The original, for applications whose tests replace the timers of their process. */
-const { setImmediate } = globalThis;
+import { setImmediate } from './process-clock.ts';
 
 /** Calls a function once the event loop has read from its sockets; at once if requests are isolated. */
 export function inNextTurn(callback: () => void): void {

@@ -1,3 +1,4 @@
+import { performance } from './process-clock.ts';
 import { Timer, type TimerOptions } from './timer.ts';
 
 /**

@@ -1,4 +1,5 @@
 import { inNextTurn } from './next-turn.ts';
+import { clearTimeout, performance, setTimeout } from './process-clock.ts';
 import { setUnrefTimeout } from './unref-timeout.ts';
 
 /** Options of a {@link Timer}. */

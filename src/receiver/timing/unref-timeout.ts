@@ -1,3 +1,5 @@
+import { setTimeout } from './process-clock.ts';
+
 /**
  * Starts a timer that does not keep the process alive. On Cloudflare Workers a timer is a number, and no
  * timer outlives its request.

@@ -1,3 +1,4 @@
+import { clearTimeout, setTimeout } from '../../receiver/timing/process-clock.ts';
 import { isError, messageOf, propertyOf } from '../../receiver/values/foreign-values.ts';
 import { AnswerBody } from '../shapes/answer-body.ts';
 import { Answer, type AnswerContext, refusal } from './answer.ts';

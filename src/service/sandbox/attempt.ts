@@ -2,6 +2,7 @@ import { lookup } from 'node:dns';
 import http from 'node:http';
 import https from 'node:https';
 import type { LookupFunction } from 'node:net';
+import { clearTimeout, performance, setTimeout } from '../../receiver/timing/process-clock.ts';
 import { messageOf, propertyOf } from '../../receiver/values/foreign-values.ts';
 import { isLoopback } from './host.ts';
 

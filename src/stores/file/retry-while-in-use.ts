@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { pause } from '../../receiver/timing/process-clock.ts';
 import { propertyOf } from '../../receiver/values/foreign-values.ts';
 
 /** A second in all. A virus scanner or an indexer opens a new file for less. */

@@ -1,3 +1,4 @@
+import { performance } from '../../receiver/timing/process-clock.ts';
 import { Deferred } from './deferred.ts';
 import type { ServerAnswer, ServerOperation } from './server-store.ts';
 

@@ -1,3 +1,4 @@
+import { pause, performance } from '../../receiver/timing/process-clock.ts';
 import { Timer } from '../../receiver/timing/timer.ts';
 import { isInstance } from '../../receiver/values/foreign-values.ts';
 
@@ -80,7 +81,7 @@ export class Readiness {
         if (!this.isUnsent(error) || performance.now() >= startedAt + waitMs) throw error;
       }
       // The client notices a little later that its connection has ended.
-      await new Promise((resolve) => setTimeout(resolve, UNSENT_PAUSE_MS));
+      await pause(UNSENT_PAUSE_MS);
     }
   }
 

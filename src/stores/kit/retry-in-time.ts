@@ -1,4 +1,5 @@
 import { jittered } from '../../receiver/timing/jitter.ts';
+import { pause, performance } from '../../receiver/timing/process-clock.ts';
 import { withTimeLimit } from '../../receiver/timing/time-limit.ts';
 import type { ServerFailures } from './server-failures.ts';
 
@@ -45,9 +46,9 @@ export function retryInTime<T>(
       return await work({ signal: controller.signal, noteFailure });
     } catch (error) {
       noteFailure(error);
-      const pause = jittered(pauseMs);
-      if (!mayPass(error) || performance.now() + pause >= endsAt) throw explain(error);
-      await new Promise((resolve) => setTimeout(resolve, pause));
+      const waitMs = jittered(pauseMs);
+      if (!mayPass(error) || performance.now() + waitMs >= endsAt) throw explain(error);
+      await pause(waitMs);
       return tryAgain(2 * pauseMs);
     }
   };

@@ -1,3 +1,5 @@
+import { performance } from '../../receiver/timing/process-clock.ts';
+
 /** Clocks run at slightly different speeds, so the server stops before the last part of a time limit. */
 const DRIFT_ALLOWANCE = 0.02;
 

@@ -12,6 +12,7 @@ import type {
 import { toKey } from '../../receiver/dedupe/store.ts';
 import { ConfigurationError } from '../../receiver/errors.ts';
 import { readClock } from '../../receiver/timing/clock.ts';
+import { performance } from '../../receiver/timing/process-clock.ts';
 import { TransientMap } from '../../receiver/timing/transient-map.ts';
 import { checkOptions, readInteger } from '../../receiver/values/check-options.ts';
 import { propertyOf } from '../../receiver/values/foreign-values.ts';

@@ -1,3 +1,4 @@
+import { performance } from '../../receiver/timing/process-clock.ts';
 import { settledWithin, withTimeLimit } from '../../receiver/timing/time-limit.ts';
 import type { PostgresClient, PostgresPool } from './client.ts';
 import { isRefusal, lateError, noClientError } from './errors.ts';

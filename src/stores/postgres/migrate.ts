@@ -1,4 +1,5 @@
 import { ConfigurationError, UnavailableError } from '../../receiver/errors.ts';
+import { performance } from '../../receiver/timing/process-clock.ts';
 import { checkOptions } from '../../receiver/values/check-options.ts';
 import { messageOf } from '../../receiver/values/foreign-values.ts';
 import { checkPool, columnOf, type PostgresClient, type PostgresPool, readSchema } from './client.ts';

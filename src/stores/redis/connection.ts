@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { performance } from '../../receiver/timing/process-clock.ts';
 import { withTimeLimit } from '../../receiver/timing/time-limit.ts';
 import { NotConnectedError, Readiness } from '../kit/readiness.ts';
 import { ServerClock } from '../kit/server-clock.ts';

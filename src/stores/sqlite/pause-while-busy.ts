@@ -1,5 +1,5 @@
-import { setTimeout } from 'node:timers/promises';
 import { jittered } from '../../receiver/timing/jitter.ts';
+import { pause } from '../../receiver/timing/process-clock.ts';
 
 /** A transaction of another connection takes a few milliseconds, most of them for the sync. */
 const LONGEST_PAUSE_MS = 8;
@@ -14,5 +14,5 @@ const WAIT_PER_MS_LESS = 50;
  */
 export async function pauseWhileBusy(tries: number, waitedMs: number): Promise<void> {
   const longestMs = Math.min(tries, LONGEST_PAUSE_MS) - waitedMs / WAIT_PER_MS_LESS;
-  await setTimeout(jittered(Math.max(longestMs, SHORTEST_PAUSE_MS)));
+  await pause(jittered(Math.max(longestMs, SHORTEST_PAUSE_MS)));
 }

@@ -1,3 +1,4 @@
+import { performance } from '../../receiver/timing/process-clock.ts';
 import { BUSY } from './connection.ts';
 import { lockedError } from './errors.ts';
 import { pauseWhileBusy } from './pause-while-busy.ts';

@@ -1,3 +1,4 @@
+import { performance } from '../../receiver/timing/process-clock.ts';
 import { BUSY, type SqliteConnection } from './connection.ts';
 import { lockedError, turnError } from './errors.ts';
 import type { WriteKind } from './write-queue.ts';

@@ -1,5 +1,5 @@
-import { setTimeout } from 'node:timers/promises';
 import { inNextTurn } from '../../receiver/timing/next-turn.ts';
+import { pause, performance } from '../../receiver/timing/process-clock.ts';
 import { pauseWhileBusy } from './pause-while-busy.ts';
 
 /** An operation of a store or of letters, or the run of an inbox. */
@@ -126,5 +126,5 @@ export class WriteQueue {
 /** On a fast disk a turn of the event loop is enough. */
 async function rest(ms: number): Promise<void> {
   if (ms < 1) await new Promise<void>(inNextTurn);
-  else await setTimeout(ms);
+  else await pause(ms);
 }

@@ -1,5 +1,6 @@
 import { ConfigurationError } from '../../receiver/errors.ts';
 import type { Mountable } from '../../receiver/receiver-interface.ts';
+import { pause } from '../../receiver/timing/process-clock.ts';
 import { typeNameOf } from '../../receiver/values/foreign-values.ts';
 import { Endpoint, type EndpointSettings } from './endpoint.ts';
 import type { Platform, Serve, ServedAdapter } from './platform.ts';
@@ -60,7 +61,7 @@ export class Bench {
   /** Resolves once a condition holds. */
   async until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
     while (!this.#closing.signal.aborted && !(await holds())) {
-      await this.waits.for(what, new Promise((resolve) => setTimeout(resolve, 5)));
+      await this.waits.for(what, pause(5));
     }
   }
 

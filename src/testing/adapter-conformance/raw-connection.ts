@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { pause } from '../../receiver/timing/process-clock.ts';
 import type { Seen } from './answer.ts';
 import { Waits } from './waits.ts';
 
@@ -70,7 +71,7 @@ export class RawConnection {
   async drip(): Promise<void> {
     while (!this.#ended) {
       this.write('{');
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await pause(5);
     }
   }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { performance } from '../../receiver/timing/process-clock.ts';
 import { READ_BODY } from './advice.ts';
 import { expectProblem } from './answer.ts';
 import type { Bench } from './bench.ts';

@@ -4,6 +4,7 @@ import { Redis } from 'ioredis';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createReceiver } from '../../../src/index.ts';
 import { createBullWorker } from '../../../src/queues/bullmq/index.ts';
+import { replaceClock } from '../../../src/receiver/timing/process-clock.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 
 test('a worker whose connection BullMQ refuses does not sweep failed jobs', async () => {
@@ -12,11 +13,12 @@ test('a worker whose connection BullMQ refuses does not sweep failed jobs', asyn
   const address = server.address();
   const port = typeof address === 'object' ? address?.port : undefined;
   const connection = new Redis({ host: '127.0.0.1', port, lazyConnect: true });
-  const setInterval = vi.spyOn(globalThis, 'setInterval');
+  const setInterval = vi.fn(globalThis.setInterval);
+  const putBack = replaceClock({ setInterval });
   onTestFinished(() => {
     connection.disconnect();
     server.close();
-    setInterval.mockRestore();
+    putBack();
   });
   const receiver = createReceiver({ signingKey: 'k', deadLetters: createMapDeadLetters() });
   expect(() => createBullWorker(receiver, { connection, scope: 'test' })).toThrow('maxRetriesPerRequest');

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, vi } from 'vitest';
 import { type Admission, SuspectScheduler } from '../../../src/queues/bullmq/suspect-scheduler.ts';
+import { fakeTimers } from '../../support/fake-time.ts';
 
 /** Of the workers in these tests. */
 export const CONCURRENCY = 10;
@@ -16,7 +17,7 @@ interface SimulatedJob {
 
 /** Stops the timers and the clock of a worker; its promises settle as always. */
 export function useFakeTurns(): void {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  fakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
 }
 
 /** Numbers from 0 to 1, the same for the same seed. */

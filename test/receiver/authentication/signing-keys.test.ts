@@ -1,8 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { createReceiver, type Key, type Receiver, type Report } from 'posthorn';
 import { createEvent, deliver, signedHeaders } from 'posthorn/testing';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { deliveryOf } from '../../support/delivery-of.ts';
+import { fakeTimers } from '../../support/fake-time.ts';
 import { receiverWithReports } from '../../support/receiver-with-reports.ts';
 import { KEY, serve } from '../../support/served.ts';
 import { throwing } from '../../support/throwing.ts';
@@ -104,12 +105,8 @@ describe('a source of keys', () => {
   });
 
   describe('that never answers', () => {
-    afterEach(() => {
-      vi.useRealTimers();
-    });
-
     test('is given up after 5 seconds, so that a later delivery asks anew', async () => {
-      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+      fakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
       const { calls, source } = createSource();
       const { receiver, reports } = receiverWithReports({ signingKey: source });
       const hung = receiver.receive(deliveryOf(createEvent('dispute.won')));

@@ -1,8 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { createMemoryStore, createReceiver, type DeadLetters, type Store } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { deliveryOf } from '../../support/delivery-of.ts';
+import { fakeTimers } from '../../support/fake-time.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { eventAt } from '../../support/open-endpoint.ts';
 import { Seen } from '../../support/seen.ts';
@@ -15,10 +16,7 @@ const SHORT_LEASE_MS = 300;
 const away = (): Promise<never> => Promise.reject(new Error('ECONNREFUSED'));
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
-});
-afterEach(() => {
-  vi.useRealTimers();
+  fakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
 });
 
 const fail = (): Promise<never> => Promise.reject(new Error('not yet'));

@@ -1,14 +1,14 @@
 import { type ClaimRequest, createMemoryStore, type Store } from 'posthorn';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { TimeLimitedStore } from '../../../src/receiver/dedupe/time-limited.ts';
+import { fakeTimers } from '../../support/fake-time.ts';
 import { shutGate } from '../../support/gate.ts';
 
 const times = { leaseMs: 60_000, retentionMs: 120_000 };
 const waiting: ClaimRequest = { ...times, id: 'waiting', token: 'a', waitMs: 1_000 };
 const refused = { code: 'store_unavailable', message: expect.stringContaining('no answer in 100 ms') };
 
-beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
-afterEach(() => void vi.useRealTimers());
+beforeEach(() => void fakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
 
 /** A timer is started and called in turns of the event loop of their own. */
 async function elapse(ms: number): Promise<void> {

@@ -1,15 +1,13 @@
 import { createReceiver, type Report } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { deliveryOf } from '../../support/delivery-of.ts';
+import { fakeTimers } from '../../support/fake-time.ts';
 import { Seen } from '../../support/seen.ts';
 import { KEY } from '../../support/served.ts';
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
-});
-afterEach(() => {
-  vi.useRealTimers();
+  fakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
 });
 
 test('the report has the time that each handler took, and that of the whole delivery', async () => {

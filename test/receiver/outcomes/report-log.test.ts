@@ -3,8 +3,9 @@ import { type IncomingMessage, request } from 'node:http';
 import { createMemoryStore, createReceiver, type Receiver } from 'posthorn';
 import { toNode } from 'posthorn/node';
 import { createEvent, deliver } from 'posthorn/testing';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { deliveryOf } from '../../support/delivery-of.ts';
+import { fakeTimers } from '../../support/fake-time.ts';
 import { letterOf } from '../../support/letter-of.ts';
 import { listenUntilTheEnd } from '../../support/listen.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
@@ -16,7 +17,6 @@ import { createUnobserved } from '../../support/unobserved-receiver.ts';
 import { until } from '../../support/until.ts';
 
 const { printed: printedInAll, clear } = usePrintedErrors();
-afterEach(() => void vi.useRealTimers());
 
 /** What went to the console since the last call. */
 function printed(): string[] {
@@ -152,7 +152,7 @@ function leftOut(count: number, code: string): string {
 
 describe('many deliveries without a valid signature print five lines, and after a minute one that counts the others:', () => {
   beforeEach(() => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true });
+    fakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true });
   });
 
   function expectFive(code: string, start: string): void {
@@ -260,7 +260,7 @@ describe('what a valid signature stands behind is never left out:', () => {
 });
 
 test('what was left out is told before the next line, where the timer of its minute is late', async () => {
-  vi.useFakeTimers({ toFake: ['performance'] });
+  fakeTimers({ toFake: ['performance'] });
   const url = await serve(createUnobserved().on('*', fail));
   for (let count = 0; count < 7; count += 1) await deliver(url, '{}', forged);
   printed();
@@ -274,7 +274,7 @@ test('what was left out is told before the next line, where the timer of its min
 });
 
 test('what was left out of an observer that fails is told before its next line, where that timer is late', async () => {
-  vi.useFakeTimers({ toFake: ['performance'] });
+  fakeTimers({ toFake: ['performance'] });
   const url = await serve(createUnobserved().on('*', fail).observe(fail));
   for (let count = 0; count < 7; count += 1) await deliver(url, '{}', forged);
   printed();

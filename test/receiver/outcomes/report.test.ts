@@ -1,7 +1,8 @@
 import { ConfigurationError, createMemoryStore, createReceiver, type Report } from 'posthorn';
 import { createEvent, deliver } from 'posthorn/testing';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { deliveryOf } from '../../support/delivery-of.ts';
+import { fakeTimers } from '../../support/fake-time.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { on, openDirectly, openEndpoint } from '../../support/open-endpoint.ts';
 import { usePrintedErrors } from '../../support/printed-errors.ts';
@@ -188,8 +189,7 @@ describe('without an observer', () => {
 
   test('rejections are printed at a limited rate, failures never held back', async () => {
     // Or the line that counts those left out would come in a later test, after a minute.
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
+    fakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const url = await serve(createUnobserved().on('*', fail));
     for (let count = 0; count < 40; count += 1) await deliver(url, '{}', { key: 'other' });
     const rejected = printed();

@@ -1,6 +1,6 @@
-import { setTimeout } from 'node:timers';
 import type { Client, ClientOptions } from 'posthorn/client';
-import { onTestFinished, vi } from 'vitest';
+import { onTestFinished } from 'vitest';
+import { replaceClock } from '../../../src/receiver/timing/process-clock.ts';
 import {
   inTurn,
   type LiteralService,
@@ -36,9 +36,8 @@ export async function openClientOf(
  */
 function limitInRounds(): number {
   const limitMs = 300;
-  const spy = vi.spyOn(globalThis, 'setTimeout').mockImplementation((...parameters) => {
-    const [callback, delayMs] = parameters;
-    if (delayMs !== limitMs) return setTimeout(...parameters);
+  const setRounds = (callback: () => void, delayMs: number): NodeJS.Timeout => {
+    if (delayMs !== limitMs) return setTimeout(callback, delayMs);
     let leftMs = limitMs;
     const timer = setTimeout(() => {
       leftMs -= 1;
@@ -46,7 +45,7 @@ function limitInRounds(): number {
       else callback();
     }, 1);
     return timer;
-  });
-  onTestFinished(() => spy.mockRestore());
+  };
+  onTestFinished(replaceClock({ setTimeout: setRounds }));
   return limitMs;
 }

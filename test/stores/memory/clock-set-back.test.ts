@@ -1,7 +1,8 @@
 import { createReceiver, type Receiver } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { deliveryOf } from '../../support/delivery-of.ts';
+import { fakeTimers } from '../../support/fake-time.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { KEY } from '../../support/served.ts';
 import { MINUTE_MS, stepClocked } from '../../support/step-clock.ts';
@@ -43,17 +44,13 @@ describe('a clock that is set back between two attempts takes no last attempt fr
 });
 
 describe('without a clock of its own, the memory store', () => {
-  afterEach(() => {
-    vi.useRealTimers();
-  });
-
   /** Time goes on, and the system's clock with it. */
   const pass = (minutes: number): void => void vi.advanceTimersByTime(minutes * MINUTE_MS);
   /** The system's clock is moved, and no time passes. */
   const move = (minutes: number): void => void vi.setSystemTime(Date.now() + minutes * MINUTE_MS);
 
   test('knows how long ago an event came first, though the system clock was set back by the delay of a retry', async () => {
-    vi.useFakeTimers({ toFake: ['performance', 'Date'] });
+    fakeTimers({ toFake: ['performance', 'Date'] });
     const receiver = createReceiver({ signingKey: KEY, deadLetters: createMapDeadLetters() });
     receiver.on('*', failing).observe(() => {});
     const event = createEvent('transfer.created');
@@ -69,7 +66,7 @@ describe('without a clock of its own, the memory store', () => {
   });
 
   test('remembers a completed id while the system clock goes forwards by 30 hours and back', async () => {
-    vi.useFakeTimers({ toFake: ['performance', 'Date'] });
+    fakeTimers({ toFake: ['performance', 'Date'] });
     const handled: string[] = [];
     const receiver = createReceiver({ signingKey: KEY, deadLetters: createMapDeadLetters() });
     receiver.on('*', ({ id }) => void handled.push(id)).observe(() => {});

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { clearTimeout, performance, setTimeout } from '../../../receiver/timing/process-clock.ts';
 import { messageOf } from '../../../receiver/values/foreign-values.ts';
 import type { ClientConnection } from '../../../stores/kit/readiness.ts';
 import type { PostgresClient, PostgresResult } from '../../../stores/postgres/client.ts';

@@ -5,6 +5,7 @@ import {
   SchemaMigrationRequiredError,
 } from 'bullmq';
 import { ConfigurationError, UnavailableError } from '../../../receiver/errors.ts';
+import { performance } from '../../../receiver/timing/process-clock.ts';
 import { messageOf } from '../../../receiver/values/foreign-values.ts';
 import { checkPool, type PostgresClient, type PostgresPool } from '../../../stores/postgres/client.ts';
 import { withClient } from '../../../stores/postgres/connection.ts';

@@ -1,6 +1,7 @@
 import type { Queue as BullQueue } from 'bullmq';
 import { UnavailableError } from '../../../receiver/errors.ts';
 import type { QueuedJob } from '../../../receiver/queue/queued-job.ts';
+import { performance } from '../../../receiver/timing/process-clock.ts';
 import { invalidOption } from '../../../receiver/values/check-options.ts';
 import { messageOf, show } from '../../../receiver/values/foreign-values.ts';
 

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { WebhookEvent } from '../../../receiver/events/event.ts';
+import { setImmediate } from '../../../receiver/timing/process-clock.ts';
 import type { Answer } from '../answer.ts';
 import type { DeliveryAttempt } from '../attempt.ts';
 import type { EventHistory } from '../event-history.ts';

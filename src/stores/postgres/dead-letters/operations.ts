@@ -1,3 +1,4 @@
+import { performance } from '../../../receiver/timing/process-clock.ts';
 import { ServerClock } from '../../kit/server-clock.ts';
 import type { PostgresPool, PostgresResult } from '../client.ts';
 import { withClient } from '../connection.ts';

@@ -1,3 +1,4 @@
+import { performance } from '../../../receiver/timing/process-clock.ts';
 import { settledWithin } from '../../../receiver/timing/time-limit.ts';
 import { messageOf } from '../../../receiver/values/foreign-values.ts';
 import { endedByHandler, InboxError, swallowed } from '../../kit/inbox/inbox-error.ts';

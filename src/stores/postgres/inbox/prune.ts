@@ -1,3 +1,4 @@
+import { performance } from '../../../receiver/timing/process-clock.ts';
 import { columnOf, type PostgresPool } from '../client.ts';
 import { withClient } from '../connection.ts';
 

@@ -1,3 +1,4 @@
+import { performance } from '../../../receiver/timing/process-clock.ts';
 import { committedByHandler } from '../../kit/inbox/inbox-error.ts';
 import type { RecordKey } from '../../kit/inbox/once.ts';
 import { columnOf, type PostgresClient, type PostgresPool } from '../client.ts';

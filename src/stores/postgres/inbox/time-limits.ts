@@ -1,6 +1,6 @@
-import { setTimeout } from 'node:timers/promises';
 import type { HandlerContext } from '../../../receiver/handling/route.ts';
 import { jittered } from '../../../receiver/timing/jitter.ts';
+import { pause, performance } from '../../../receiver/timing/process-clock.ts';
 import { withTimeLimit } from '../../../receiver/timing/time-limit.ts';
 import { Timer } from '../../../receiver/timing/timer.ts';
 import { Deferred } from '../../kit/deferred.ts';
@@ -85,7 +85,7 @@ export class RunLimits {
    */
   async pause(ms: number, end?: Promise<void>): Promise<void> {
     const left = Math.max(0, this.#endsAt - performance.now());
-    const elapsed = setTimeout(Math.min(left, jittered(ms)));
+    const elapsed = pause(Math.min(left, jittered(ms)));
     await this.orAbort(end === undefined ? elapsed : Promise.race([elapsed, end]));
   }
 

@@ -1,3 +1,4 @@
+import { performance } from '../../../receiver/timing/process-clock.ts';
 import { messageOf } from '../../../receiver/values/foreign-values.ts';
 import type { PostgresPool } from '../client.ts';
 import { withClient } from '../connection.ts';

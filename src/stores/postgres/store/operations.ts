@@ -1,4 +1,5 @@
 import { inNextTurn } from '../../../receiver/timing/next-turn.ts';
+import { performance } from '../../../receiver/timing/process-clock.ts';
 import { withTimeLimit } from '../../../receiver/timing/time-limit.ts';
 import { Timer } from '../../../receiver/timing/timer.ts';
 import { show } from '../../../receiver/values/foreign-values.ts';

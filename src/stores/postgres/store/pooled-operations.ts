@@ -1,3 +1,4 @@
+import { performance } from '../../../receiver/timing/process-clock.ts';
 import { PendingOperation, PendingOperations } from '../../kit/pending-operations.ts';
 import type { ServerOperation } from '../../kit/server-store.ts';
 

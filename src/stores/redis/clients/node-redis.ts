@@ -1,3 +1,5 @@
+import { performance } from '../../../receiver/timing/process-clock.ts';
+import { setUnrefTimeout } from '../../../receiver/timing/unref-timeout.ts';
 import { propertyOf } from '../../../receiver/values/foreign-values.ts';
 import { type ClientConnection, NotConnectedError } from '../../kit/readiness.ts';
 import { absenceOf } from '../errors.ts';
@@ -111,7 +113,7 @@ class NodeRedisConnection implements ClientConnection {
       try {
         await this.#client.connect();
       } catch {
-        await new Promise((resolve) => setTimeout(resolve, RETRY_PAUSE_MS).unref());
+        await new Promise<void>((resolve) => setUnrefTimeout(resolve, RETRY_PAUSE_MS));
       }
     }
     this.#isReconnecting = false;

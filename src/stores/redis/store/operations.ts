@@ -1,4 +1,5 @@
 import { inNextTurn } from '../../../receiver/timing/next-turn.ts';
+import { setTimeout } from '../../../receiver/timing/process-clock.ts';
 import { wholeMs } from '../../kit/durations.ts';
 import { PendingOperation } from '../../kit/pending-operations.ts';
 import { UNSENT_PAUSE_MS } from '../../kit/readiness.ts';

@@ -1,3 +1,4 @@
+import { inNextTurn } from '../../../receiver/timing/next-turn.ts';
 import type { BUSY, SqliteConnection } from '../connection.ts';
 import { writeInTurn } from '../single-write.ts';
 import { CHANGED_ROWS, deleteRecords, endOfBatch, type RecordPlace } from './statements.ts';
@@ -23,7 +24,7 @@ export async function prune(
     deleted += batch.deleted;
     if (batch.end === undefined) return deleted;
     after = batch.end;
-    await new Promise(setImmediate);
+    await new Promise<void>(inNextTurn);
   }
 }
 

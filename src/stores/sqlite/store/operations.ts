@@ -1,4 +1,5 @@
 import { inNextTurn } from '../../../receiver/timing/next-turn.ts';
+import { performance } from '../../../receiver/timing/process-clock.ts';
 import { limitOfServer } from '../../kit/durations.ts';
 import { PendingOperation, PendingOperations } from '../../kit/pending-operations.ts';
 import type { ServerAnswer, ServerOperation } from '../../kit/server-store.ts';

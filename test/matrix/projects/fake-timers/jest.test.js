@@ -1,0 +1,3 @@
+const { printOutcome } = require('./outcome.cjs');
+
+test('a delivery', () => printOutcome(() => jest.useFakeTimers()));

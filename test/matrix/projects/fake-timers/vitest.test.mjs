@@ -1,0 +1,4 @@
+import { test, vi } from 'vitest';
+import { printOutcome } from './outcome.cjs';
+
+test('a delivery', () => printOutcome(() => vi.useFakeTimers()));
