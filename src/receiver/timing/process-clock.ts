@@ -17,10 +17,10 @@ export interface ProcessClock {
 function originalClock(): ProcessClock {
   const load = requestsAreIsolated ? () => undefined : process.getBuiltinModule;
   const { performance } = load?.('node:perf_hooks') ?? globalThis;
-  return {
-    ...(load?.('node:timers') ?? globalThis),
-    performance: { now: performance.now.bind(performance) },
-  };
+  const { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } =
+    load?.('node:timers') ?? globalThis;
+  const now = performance.now.bind(performance);
+  return { clearInterval, clearTimeout, performance: { now }, setImmediate, setInterval, setTimeout };
 }
 
 const original = originalClock();
@@ -32,8 +32,12 @@ let clock = original;
  * would end. Fakes of `@sinonjs/fake-timers` have a property `clock`, and those of `node:test` are bound
  * methods.
  */
-export function hasFakeTimers({ setTimeout, setImmediate }: ProcessClock = original): boolean {
-  return [setTimeout, setImmediate].some((start) => 'clock' in start || start.name.startsWith('bound #'));
+export function hasFakeTimers(): boolean {
+  // Some versions of Workers have no setImmediate, and none has these fakes.
+  if (requestsAreIsolated) return false;
+  return [original.setTimeout, original.setImmediate].some(
+    (start) => 'clock' in start || start.name.startsWith('bound #'),
+  );
 }
 
 /**
@@ -51,29 +55,34 @@ export function replaceClock(replacement: Partial<ProcessClock>): () => void {
 /** The monotonic clock, in milliseconds. */
 export const performance: ProcessClock['performance'] = { now: () => clock.performance.now() };
 
-/** As that of Node.js; on Cloudflare Workers a timeout is a number. */
+/** As that of Node.js. On Workers a timeout is a number, and nothing here may be called as a method. */
 export function setTimeout(callback: () => void, ms: number): NodeJS.Timeout {
-  return clock.setTimeout(callback, ms);
+  const { setTimeout: start } = clock;
+  return start(callback, ms);
 }
 
 /** As that of Node.js. */
 export function clearTimeout(timeout: NodeJS.Timeout | undefined): void {
-  clock.clearTimeout(timeout);
+  const { clearTimeout: clear } = clock;
+  clear(timeout);
 }
 
 /** As that of Node.js. */
 export function setInterval(callback: () => void, ms: number): NodeJS.Timeout {
-  return clock.setInterval(callback, ms);
+  const { setInterval: start } = clock;
+  return start(callback, ms);
 }
 
 /** As that of Node.js. */
 export function clearInterval(interval: NodeJS.Timeout | undefined): void {
-  clock.clearInterval(interval);
+  const { clearInterval: clear } = clock;
+  clear(interval);
 }
 
 /** As that of Node.js. */
 export function setImmediate(callback: () => void): void {
-  clock.setImmediate(callback);
+  const { setImmediate: start } = clock;
+  start(callback);
 }
 
 /** Resolves after so many milliseconds. */

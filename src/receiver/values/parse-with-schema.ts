@@ -1,5 +1,14 @@
 import * as z from 'zod/mini';
+import { ConfigurationError } from '../errors.ts';
 import { typeNameOf } from './foreign-values.ts';
+
+// `overrides` of npm or pnpm force another version on posthorn. An older one would fail at the first event.
+if (typeof z.validate !== 'function') {
+  const { major, minor, patch } = z.string()._zod.version;
+  const found = `${major}.${minor}.${patch}`;
+  const wayOut = 'take zod out of the overrides or resolutions of package.json';
+  throw new ConfigurationError(`posthorn needs zod 4.6.7 or later, and finds ${found}: ${wayOut}`);
+}
 
 /**
  * Parses a value by a schema of zod/mini. Throws an error whose message names each wrong member by its path,
