@@ -38,9 +38,8 @@ export class PosthornModule {
   static forRoot<const S extends Schemas = Record<never, never>>(
     options: PosthornModuleOptions<S>,
   ): DynamicModule {
-    checkOptions(options, ['name', 'path', ...optionNames], 'PosthornModule.forRoot');
-    const { name, ...rest } = options;
-    return receiverModule(name, { useFactory: () => rest });
+    checkOptions(options, ['path', ...optionNames], 'PosthornModule.forRoot');
+    return receiverModule(options.name, { useFactory: () => options });
   }
 
   /**
@@ -116,7 +115,11 @@ function receiverModule<S extends Schemas>(
     imports,
     providers: [
       { provide: OPTIONS, inject, useFactory },
-      { provide: token, inject: [OPTIONS], useFactory: createReceiverFrom },
+      {
+        provide: token,
+        inject: [OPTIONS],
+        useFactory: (options: PosthornOptions<S>) => createReceiverFrom(options, name),
+      },
       {
         provide: RECEIVER_LIFECYCLE,
         inject: [OPTIONS, token, DiscoveryService, HttpAdapterHost],
@@ -135,8 +138,11 @@ function checkFactory(options: { readonly useFactory: unknown }, functionName: s
 
 type Dependencies = [PosthornOptions, Receiver, DiscoveryService, HttpAdapterHost];
 
-function createReceiverFrom<S extends Schemas>(options: PosthornOptions<S>): Receiver<S> {
+function createReceiverFrom<S extends Schemas>(
+  options: PosthornOptions<S>,
+  name: string | undefined,
+): Receiver<S> {
   checkOptions(options, ['path', ...optionNames], 'PosthornModule');
   const { path, ...receiverOptions } = options;
-  return createReceiver<S>(receiverOptions);
+  return createReceiver<S>({ ...receiverOptions, name: receiverOptions.name ?? name });
 }

@@ -11,12 +11,18 @@ export interface ReceiverOptions<S extends Schemas = Schemas> {
   /**
    * The webhook's `secret_signing_key`, a list of keys (any matching key is accepted, so keys rotate without
    * downtime), or a function that returns them. The function is called for each delivery, once at a time,
-   * with a limit of 5 seconds: let it cache its result.
+   * with a limit of 5 seconds: let it cache its result. Each key of a list opens every path of the
+   * receiver: several webhooks, or accounts, need a receiver each.
    *
    * The type includes `undefined`, so that `process.env.SIGNING_KEY` compiles, but the value throws. If a
    * build loads the module without a key, pass a function: `() => process.env.SIGNING_KEY`.
    */
   readonly signingKey: SigningKeys | undefined;
+  /**
+   * The name of this receiver, for a process with several. If it is set, reports, log lines, spans and
+   * metrics have it as `receiver`.
+   */
+  readonly name?: string;
   /**
    * The name of the signature's header; `x-service-signature` by default. In production set the name that the
    * vendor uses.

@@ -14,6 +14,9 @@ import type { RawBody } from './request/raw-body.ts';
 
 /** Receives webhooks. Register handlers, then mount it with one of the adapters. */
 export interface Receiver<S extends Schemas = Record<never, never>> {
+  /** The option `name`. */
+  readonly name: string | undefined;
+
   /** The place where events are parked: the option `deadLetters`. */
   readonly deadLetters: DeadLetters | undefined;
 

@@ -68,7 +68,7 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
       retryAfterSeconds: Math.ceil((settings.retryScheduleMs[0] ?? 60_000) / 1_000),
       drainMs: settings.bodyTimeoutMs,
     };
-    this.#reporter = new Reporter(warnings);
+    this.#reporter = new Reporter(warnings, settings.name);
     this.#router = new Router(settings.queue !== undefined, warnings);
     this.#authenticator = new Authenticator(settings, bodyMemory);
     this.#services = createServices(
@@ -143,8 +143,7 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   #begin(source: ReportSource): DeliveryProgress {
     this.#router.freeze();
     this.#activity.begin();
-    const { now, deadlineMs } = this.#settings;
-    return new DeliveryProgress(now(), deadlineMs, source, this.#closed !== undefined);
+    return new DeliveryProgress(this.#settings, source, this.#closed !== undefined);
   }
 
   #report(answer: Answer, progress: DeliveryProgress): void {
@@ -201,10 +200,9 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     { requested, served }: { readonly requested: string; readonly served: string },
   ): void {
     if (!this.hasSignature(headers)) return;
-    const { now, deadlineMs } = this.#settings;
     const error = this.#misdirected.refuse(requested, served);
     if (error === undefined) return;
-    const progress = new DeliveryProgress(now(), deadlineMs, 'delivery');
+    const progress = new DeliveryProgress(this.#settings, 'delivery');
     progress.answerSent = true;
     this.#report(refuse(error), progress);
   }
@@ -237,6 +235,10 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
 
   eventFilters(): EventFilter[] {
     return toEventFilters(this.#router.patterns);
+  }
+
+  get name(): string | undefined {
+    return this.#settings.name;
   }
 
   get deadLetters(): DeadLetters | undefined {

@@ -33,6 +33,11 @@ const readers = {
     );
   },
 
+  name({ options: { name } }: Given): string | undefined {
+    if (name === undefined || (typeof name === 'string' && name !== '' && name.length <= 200)) return name;
+    throw invalidOption('name', `must be a text of 1 to 200 characters, got ${show(name)}`);
+  },
+
   signatureHeader({ options: { signatureHeader = 'x-service-signature' } }: Given): string {
     // RFC 9110, section 5.1: a field name is a token.
     const isToken =

@@ -45,6 +45,7 @@ const wrong: Readonly<Record<string, readonly unknown[]>> = {
     {},
     Symbol('key'),
   ],
+  name: [null, '', 5, {}, 'n'.repeat(201)],
   signatureHeader: [null, '', 'two words', 'x:', 'é', 'x\n', 5, 5n, {}],
   authentication: [null, [], {}, { type: 'DIGEST' }, 'NONE', 5n, withHole({ type: 'NONE' })],
   store: [

@@ -1,5 +1,6 @@
 import { ConfigurationError, InternalError } from '../../receiver/errors.ts';
 import { LineLimit, leftOutLine, mayFlood, reportsWith } from '../../receiver/outcomes/line-limit.ts';
+import { oneLine } from '../../receiver/outcomes/one-line.ts';
 import type { Report } from '../../receiver/outcomes/report.ts';
 import {
   ENDPOINT_AT_RISK,
@@ -62,11 +63,15 @@ export type Logger = MessageFirstLogger | FieldsFirstLogger;
  * observeWithLogger(receiver, pino());
  * ```
  */
-export function observeWithLogger(receiver: Pick<Receiver, 'observe'>, logger: Logger): void {
+export function observeWithLogger(
+  receiver: Pick<Receiver, 'observe'> & { readonly name?: string | undefined },
+  logger: Logger,
+): void {
   checkReceiver(receiver, 'observeWithLogger', ['observe']);
   checkLogger(logger);
+  const { name } = receiver;
   const limit = new LineLimit<ReportCode | undefined>((code, leftOut) => {
-    void tellLeftOut(logger, code, leftOut);
+    void tellLeftOut(logger, { receiver: name && oneLine(name), code, leftOut });
   });
   receiver.observe((report) => {
     limit.endIfOver();
@@ -89,10 +94,14 @@ function write(logger: Logger, level: Level, fields: LogFields, message: string)
   return typeof logger.log === 'function' ? logger[level](message, fields) : logger[level](fields, message);
 }
 
+interface LeftOut extends LogFields {
+  readonly leftOut: number;
+}
+
 /** Catches the errors of the logger, because a timer calls it. */
-async function tellLeftOut(logger: Logger, code: ReportCode | undefined, leftOut: number): Promise<void> {
+async function tellLeftOut(logger: Logger, fields: LeftOut): Promise<void> {
   try {
-    await write(logger, 'warn', { code, leftOut }, leftOutLine(leftOut, reportsWith(code)));
+    await write(logger, 'warn', fields, leftOutLine(fields.leftOut, reportsWith(fields.code)));
   } catch (error) {
     printObserverFailure(error);
   }

@@ -11,6 +11,8 @@ import { messageOf } from '../../receiver/values/foreign-values.ts';
  * milliseconds.
  */
 export interface LogFields {
+  /** The option `name` of the receiver. */
+  readonly receiver?: string | undefined;
   /** The result of the delivery. */
   readonly outcome?: Outcome | undefined;
   /** The origin, if it is not a delivery. */
@@ -55,6 +57,7 @@ class OneLineFields {
 export function toLogFields(report: Report): LogFields {
   const { event, error, warnings, handlers } = report;
   return Object.assign(new OneLineFields(), {
+    receiver: report.receiver && oneLine(report.receiver),
     outcome: report.outcome,
     source: report.source === 'delivery' ? undefined : report.source,
     status: report.status,

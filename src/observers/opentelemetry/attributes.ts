@@ -36,6 +36,7 @@ export function reportAttributes(report: Report): Attributes {
   const { source, late, warnings, handlers } = report;
   const isDelivery = source === 'delivery';
   return {
+    'posthorn.receiver': report.receiver,
     'posthorn.outcome': report.outcome,
     'error.type': report.code,
     'http.response.status_code': isDelivery && !late ? report.status : undefined,

@@ -11,6 +11,8 @@ import { DeliverySpans } from './spans.ts';
 
 /** The parts of a receiver that are observed, whatever its schemas. */
 export interface TracedReceiver {
+  /** See `Receiver.name`. */
+  readonly name?: string | undefined;
   /** See `Receiver.observe`. */
   observe(observer: Observer, options?: ObserveOptions): unknown;
   /** See `Receiver.use`. */
@@ -55,7 +57,7 @@ export function observeWithOpenTelemetry(receiver: TracedReceiver, options: Open
   if (meterProvider !== undefined && !isMeterProvider(meterProvider))
     throw noProvider('meterProvider', 'getMeter', meterProvider);
   const spans = new DeliverySpans(tracerProvider);
-  const metrics = new DeliveryMetrics(meterProvider);
+  const metrics = new DeliveryMetrics(meterProvider, receiver.name);
   receiver.use((event, context, next) => {
     const { step, handler } = context;
     return spans.around(event, context, step === 'handle' ? () => metrics.around(handler, next) : next);

@@ -19,12 +19,14 @@ const BOUNDARIES = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 
 /** Counters and histograms of deliveries and their results. No attribute identifies a single event. */
 export class DeliveryMetrics {
   readonly #provider: MeterProvider | undefined;
+  readonly #receiver: string | undefined;
   #instruments: Instruments | undefined;
   /** A late report repeats the handlers of the earlier one. */
   readonly #counted = new WeakSet<HandlerReport>();
 
-  constructor(provider: MeterProvider | undefined) {
+  constructor(provider: MeterProvider | undefined, receiver: string | undefined) {
     this.#provider = provider;
+    this.#receiver = receiver;
   }
 
   /** Measures a handler. */
@@ -35,7 +37,7 @@ export class DeliveryMetrics {
     const startedAt = performance.now();
     const record = (code: string | undefined): void => {
       const seconds = (performance.now() - startedAt) / 1_000;
-      const attributes = withoutUndefined({ 'posthorn.handler.name': handler.name, 'error.type': code });
+      const attributes = this.#attributes({ 'posthorn.handler.name': handler.name, 'error.type': code });
       quietly(() => this.#read().handlerDuration.record(seconds, attributes));
     };
     try {
@@ -51,7 +53,7 @@ export class DeliveryMetrics {
   /** Counts a report. */
   report(report: Report): void {
     const { deliveries, deliveryDuration, lateEnds, warnings, endpointAtRisk } = this.#read();
-    const attributes = attributesOf(report);
+    const attributes = this.#attributes(attributesOf(report));
     if (report.late) lateEnds.add(1, attributes);
     else {
       deliveries.add(1, attributes);
@@ -60,7 +62,7 @@ export class DeliveryMetrics {
       if (report.endpointAtRisk) endpointAtRisk.add(1, attributes);
     }
     for (const warning of report.warnings)
-      warnings.add(1, { 'posthorn.warning.code': warningCodeOf(warning) });
+      warnings.add(1, this.#attributes({ 'posthorn.warning.code': warningCodeOf(warning) }));
     for (const handler of report.handlers) this.#recordKeyWait(handler);
   }
 
@@ -70,8 +72,12 @@ export class DeliveryMetrics {
     this.#counted.add(handler);
     this.#read().handlerKeyWait.record(
       keyWaitMs / 1_000,
-      withoutUndefined({ 'posthorn.handler.name': name }),
+      this.#attributes({ 'posthorn.handler.name': name }),
     );
+  }
+
+  #attributes(attributes: Attributes): Attributes {
+    return withoutUndefined({ ...attributes, 'posthorn.receiver': this.#receiver });
   }
 
   /**
@@ -127,12 +133,12 @@ function createInstruments(meter: Meter) {
 }
 
 function attributesOf(report: Report): Attributes {
-  return withoutUndefined({
+  return {
     'posthorn.source': report.source,
     'posthorn.outcome': report.outcome,
     'error.type': report.code,
     'posthorn.entity': knownEntityOf(report),
-  });
+  };
 }
 
 /** Removes undefined attributes: exporters of metrics, unlike those of spans, may write `undefined` out. */

@@ -68,6 +68,7 @@ export const healthMetricNames: readonly string[] = metrics.map(({ name }) => na
 /** Creates the metrics of a receiver's health. At each scrape one question serves all of them. */
 export function createHealthMetrics(
   register: Registry<RegistryContentType>,
+  labels: Readonly<Record<string, string>>,
   askHealth: () => Promise<Health>,
 ): void {
   let asked: Promise<Health> | undefined;
@@ -82,12 +83,13 @@ export function createHealthMetrics(
       name,
       help,
       aggregator,
+      labelNames: Object.keys(labels),
       registers: [register],
       collect: async () => {
         const value = read(await health());
         // A foreign letter may hold a value that gauge.set refuses: it would fail the whole scrape.
-        if (value !== undefined && Number.isFinite(value)) gauge.set(value);
-        else gauge.remove();
+        if (value !== undefined && Number.isFinite(value)) gauge.set(labels, value);
+        else gauge.remove(labels);
       },
     });
   }

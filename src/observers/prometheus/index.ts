@@ -22,9 +22,9 @@ export interface PrometheusOptions {
 
 /**
  * Counts and times the reports of a receiver as metrics of prom-client, and asks for its health at each
- * scrape. Labels are outcomes, codes, entities of the catalog (`other` for the rest) and names of handlers.
- * No label holds an id, or a text that a sender chooses. docs/operations.md has every metric, alert rules and
- * a dashboard.
+ * scrape. Labels are outcomes, codes, entities of the catalog (`other` for the rest), names of handlers, and
+ * the name of the receiver, if it has one. No label holds an id, or a text that a sender chooses.
+ * docs/operations.md has every metric, alert rules and a dashboard.
  *
  * The default log stays on. Each receiver needs its own register.
  *
@@ -40,14 +40,16 @@ export interface PrometheusOptions {
  * ```
  */
 export function observeWithPrometheus(
-  receiver: Pick<Receiver, 'observe' | 'health'>,
+  receiver: Pick<Receiver, 'observe' | 'health'> & { readonly name?: string | undefined },
   options: PrometheusOptions = {},
 ): void {
   checkReceiver(receiver, 'observeWithPrometheus', ['observe', 'health']);
   checkOptions(options, ['register'], 'observeWithPrometheus');
   const register = readRegister(options.register);
-  receiver.observe(createReportMetrics(register), { keepDefaultLog: true });
-  createHealthMetrics(register, () => receiver.health());
+  const { name } = receiver;
+  const labels: Record<string, string> = name === undefined ? {} : { receiver: name };
+  receiver.observe(createReportMetrics(register, labels), { keepDefaultLog: true });
+  createHealthMetrics(register, labels, () => receiver.health());
 }
 
 type AnyRegistry = Registry<RegistryContentType>;

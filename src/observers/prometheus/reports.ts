@@ -27,38 +27,42 @@ const ANSWER_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 /** A handler may run on after the answer, for up to 240 seconds by default. */
 const HANDLER_BUCKETS = [...ANSWER_BUCKETS, 60, 120, 240];
 
-/** Creates the metrics of reports; returns the observer that updates them. */
-export function createReportMetrics(register: Registry<RegistryContentType>): Observer {
-  const { ended, lateRuns, endpointAtRisk, warnings, answers, handlers, keyWaits } = createMetrics([
-    register,
-  ]);
+type Labels = Readonly<Record<string, string>>;
+
+/** Creates the metrics of reports, each with `labels`; returns the observer that updates them. */
+export function createReportMetrics(register: Registry<RegistryContentType>, labels: Labels): Observer {
+  const { ended, lateRuns, endpointAtRisk, warnings, answers, handlers, keyWaits } = createMetrics(
+    [register],
+    labels,
+  );
   // A late report repeats the handlers of the earlier one.
   const counted = new WeakSet<HandlerReport>();
 
   return (report) => {
     const { outcome, code = 'none', source } = report;
     const entity = knownEntityOf(report) ?? 'other';
-    (report.late ? lateRuns : ended[source]).inc({ outcome, code, entity });
+    (report.late ? lateRuns : ended[source]).inc({ ...labels, outcome, code, entity });
     if (source === 'delivery' && !report.late) {
-      answers.observe({ outcome, entity }, report.durationMs / 1_000);
-      if (report.endpointAtRisk) endpointAtRisk.inc();
+      answers.observe({ ...labels, outcome, entity }, report.durationMs / 1_000);
+      if (report.endpointAtRisk) endpointAtRisk.inc(labels);
     }
-    for (const warning of report.warnings) warnings.inc({ code: warningCodeOf(warning) });
+    for (const warning of report.warnings) warnings.inc({ ...labels, code: warningCodeOf(warning) });
     for (const handler of report.handlers) {
       if (counted.has(handler)) continue;
       counted.add(handler);
       const { name = 'unnamed', durationMs, keyWaitMs } = handler;
-      handlers.observe({ handler: name, result: resultOf(handler) }, durationMs / 1_000);
-      if (keyWaitMs !== undefined) keyWaits.observe({ handler: name }, keyWaitMs / 1_000);
+      handlers.observe({ ...labels, handler: name, result: resultOf(handler) }, durationMs / 1_000);
+      if (keyWaitMs !== undefined) keyWaits.observe({ ...labels, handler: name }, keyWaitMs / 1_000);
     }
   };
 }
 
 type Registers = Registry<RegistryContentType>[];
 
-function createMetrics(registers: Registers) {
-  const labelNames = ['outcome', 'code', 'entity'] as const;
-  const counterOf = (name: string, help: string): Counter<(typeof labelNames)[number]> =>
+function createMetrics(registers: Registers, labels: Labels) {
+  const own = Object.keys(labels);
+  const labelNames = [...own, 'outcome', 'code', 'entity'];
+  const counterOf = (name: string, help: string): Counter =>
     new Counter({ name, help, labelNames, registers });
   const ended = {
     delivery: counterOf(names.deliveries, 'Deliveries that were answered.'),
@@ -69,38 +73,39 @@ function createMetrics(registers: Registers) {
   const endpointAtRisk = new Counter({
     name: names.endpointAtRisk,
     help: 'Last attempts that were answered as failed: the service may stop sending events.',
+    labelNames: own,
     registers,
   });
   const warnings = new Counter({
     name: names.warnings,
     help: 'Warnings, once for each report that has them.',
-    labelNames: ['code'],
+    labelNames: [...own, 'code'],
     registers,
   });
   // increase() does not see the first warning of a counter that only appears with it.
-  for (const code of warningCodes) warnings.inc({ code }, 0);
+  for (const code of warningCodes) warnings.inc({ ...labels, code }, 0);
   const answers = new Histogram({
     name: names.answers,
     help: 'From the arrival of a delivery to its answer.',
-    labelNames: ['outcome', 'entity'],
+    labelNames: [...own, 'outcome', 'entity'],
     buckets: ANSWER_BUCKETS,
     registers,
   });
-  return { ended, lateRuns, endpointAtRisk, warnings, answers, ...createHandlerMetrics(registers) };
+  return { ended, lateRuns, endpointAtRisk, warnings, answers, ...createHandlerMetrics(registers, own) };
 }
 
-function createHandlerMetrics(registers: Registers) {
+function createHandlerMetrics(registers: Registers, own: readonly string[]) {
   const handlers = new Histogram({
     name: names.handlers,
     help: 'From the start of a handler to its end.',
-    labelNames: ['handler', 'result'],
+    labelNames: [...own, 'handler', 'result'],
     buckets: HANDLER_BUCKETS,
     registers,
   });
   const keyWaits = new Histogram({
     name: names.keyWaits,
     help: 'Time that a handler waited for its concurrency key, if it then got it.',
-    labelNames: ['handler'],
+    labelNames: [...own, 'handler'],
     buckets: ANSWER_BUCKETS,
     registers,
   });

@@ -1,12 +1,15 @@
 import { UnavailableError } from '../errors.ts';
 import { type Answer, accept, isSuccess, refuse, statusOf } from '../outcomes/outcome.ts';
 import type { Report, ReportSource, Warning } from '../outcomes/report.ts';
+import type { Settings } from '../settings.ts';
 import { Deadline } from '../timing/deadline.ts';
 import { performance } from '../timing/process-clock.ts';
 import type { Run } from './run.ts';
 
 /** The facts that are known so far about a delivery, a replay or a job. Its report is created from them. */
 export class DeliveryProgress {
+  /** The name of the receiver. */
+  readonly receiver: string | undefined;
   readonly receivedAt: number;
   readonly deadline: Deadline;
   readonly warnings: Warning[] = [];
@@ -27,8 +30,13 @@ export class DeliveryProgress {
   unfinished = false;
   answerSent = false;
 
-  constructor(receivedAt: number, deadlineMs: number, source: ReportSource, closing = false) {
-    this.receivedAt = receivedAt;
+  constructor(
+    { name, now, deadlineMs }: Pick<Settings, 'name' | 'now' | 'deadlineMs'>,
+    source: ReportSource,
+    closing = false,
+  ) {
+    this.receiver = name;
+    this.receivedAt = now();
     this.deadline = new Deadline(deadlineMs);
     this.source = source;
     this.closing = closing;
@@ -57,6 +65,7 @@ export function toReport(answer: Answer, progress: DeliveryProgress, late: boole
   const id = event?.id ?? (isSuccess(answer) ? answer.id : undefined);
   const isLast = progress.finalByAge || (attempted && run.progress.final);
   return {
+    receiver: progress.receiver,
     outcome: answer.outcome,
     source,
     runId: joined ? undefined : run?.runId,

@@ -15,8 +15,14 @@ export function isRoutine({ outcome, warnings }: Report): boolean {
 
 /** Prints reports to `console.error`, each on one line of bounded length and without payload. */
 export class ReportLog {
-  readonly #limit = new LineLimit<string>((kind, leftOut) => print(leftOutLine(leftOut, kind)));
+  readonly #receiver: string | undefined;
+  readonly #limit = new LineLimit<string>((kind, leftOut) => this.#print(leftOutLine(leftOut, kind)));
   readonly #ignoredTypes = new IgnoredTypes();
+
+  /** Each line has the name of the receiver, if there is one. */
+  constructor(receiver: string | undefined) {
+    this.#receiver = receiver && oneLine(receiver);
+  }
 
   /**
    * Prints a report. If anybody can cause such reports, it prints a few lines per code and minute, and then
@@ -27,30 +33,40 @@ export class ReportLog {
     if (isRoutine(report)) return;
     this.#limit.endIfOver();
     if (mayFlood(report) && !this.#limit.admit(reportsWith(report.code))) return;
-    print(lineOf(report));
+    this.#print(lineOf(report));
   }
 
   /** Prints a warning that does not belong to a delivery. */
   writeWarning(warning: Warning): void {
-    print(`posthorn: ${oneLine(warning)}`);
+    this.#print(`posthorn: ${oneLine(warning)}`);
   }
 
   #writeIgnored({ event }: Report): void {
     const line = this.#ignoredTypes.lineFor(event?.type ?? '?');
-    if (line !== undefined) print(line);
+    if (line !== undefined) this.#print(line);
   }
 
   /** Prints the error of an observer that threw or rejected when it got the report. */
   writeObserverFailure(error: unknown, report: Report): void {
     this.#limit.endIfOver();
     if (mayFlood(report) && !this.#limit.admit('failures of an observer')) return;
-    printObserverFailure(error);
+    this.#print(observerFailureLine(error));
+  }
+
+  #print(line: string): void {
+    print(
+      this.#receiver === undefined ? line : line.replace('posthorn:', () => `posthorn: [${this.#receiver}]`),
+    );
   }
 }
 
 /** Prints the error of an observer, without a limit. */
 export function printObserverFailure(error: unknown): void {
-  print(`posthorn: an observer failed: ${oneLine(messageOf(error))}`);
+  print(observerFailureLine(error));
+}
+
+function observerFailureLine(error: unknown): string {
+  return `posthorn: an observer failed: ${oneLine(messageOf(error))}`;
 }
 
 /** In capitals: nothing is more urgent. */

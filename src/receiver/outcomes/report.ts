@@ -6,6 +6,8 @@ export type ReportSource = 'delivery' | 'replay' | 'job';
 
 /** A report to observers about a delivery. Times are in milliseconds. */
 export interface Report {
+  /** The option `name` of the receiver. */
+  readonly receiver?: string | undefined;
   /** The result of the delivery. */
   readonly outcome: Outcome;
   /** The origin: a delivery, a dead letter or a job. */

@@ -9,12 +9,13 @@ import { ReportLog } from './report-log.ts';
 export class Reporter {
   readonly #observers: Observer[] = [];
   #keepsDefaultLog = true;
-  readonly #log = new ReportLog();
+  readonly #log: ReportLog;
   readonly #pendingWarnings: PendingWarnings;
 
   /** Adds pending warnings to the next report, or prints them before it, each on its own line. */
-  constructor(pendingWarnings: PendingWarnings) {
+  constructor(pendingWarnings: PendingWarnings, receiver: string | undefined) {
     this.#pendingWarnings = pendingWarnings;
+    this.#log = new ReportLog(receiver);
   }
 
   add(observer: Observer, options: ObserveOptions): void {
