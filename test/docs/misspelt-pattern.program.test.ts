@@ -11,7 +11,7 @@ const PAGE = 'docs/handlers.md';
 const errorOfText = inOneLine(snippetWith('readonly Pattern[]', PAGE, 'text'));
 const lastLineOfList = inOneLine(snippetWith('Did you mean', PAGE, 'text'));
 
-const texts = ['transfer.suceeded', 'trasnfer.*', 'payout.created'];
+const texts = ['transfer.suceeded', 'trasnfer.*', 'invented.created'];
 /** Lists as code, with the text in it that is misspelt, and the nearest pattern. */
 const lists = [
   { code: `['transfer.suceeded']`, misspelt: 'transfer.suceeded', nearest: 'transfer.succeeded' },

@@ -312,7 +312,7 @@ describe('every outcome', () => {
       outcome: 'ignored',
       failed: false,
       entity: 'other',
-      send: ({ send }) => send(createEvent('payout.created', undefined, { any: true })),
+      send: ({ send }) => send(createEvent('invented.created', undefined, { any: true })),
     },
     {
       ...{ outcome: 'queued', failed: false, entity: 'merchant', options: { queue: new ListQueue() } },

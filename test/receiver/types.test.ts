@@ -273,14 +273,14 @@ describe('in a handler of "*" a known type narrows the data, and an unknown one 
     const receiver = create()
       .on('*', (event) => {
         const type: string = event.type;
-        if (type === 'payout.created') seen.push(event.id);
+        if (type === 'invented.created') seen.push(event.id);
         note(event);
       })
       .on('transfer.*', note)
       .observe(() => {});
-    const event = createEvent('payout.created', undefined, { any: true });
+    const event = createEvent('invented.created', undefined, { any: true });
     expect(await deliver(await serve(receiver), event, { key: KEY })).toHaveProperty('status', 200);
-    expect(seen).toEqual([event.id, 'payout.created']);
+    expect(seen).toEqual([event.id, 'invented.created']);
   });
 });
 
@@ -313,7 +313,7 @@ describe('is an error for the compiler, and when it runs', () => {
     // @ts-expect-error any text
     expect(() => createEvent(String('transfer'))).toThrow();
     // @ts-expect-error any: false
-    expect(() => createEvent('payout.created', {}, { any: false })).toThrow();
+    expect(() => createEvent('invented.created', {}, { any: false })).toThrow();
     // @ts-expect-error the data of an event is an object
     expect(createEvent('transfer.created', 'text').data).toBe('text');
   });
@@ -442,9 +442,9 @@ test('createEvent keeps the type and the data', () => {
   expectTypeOf(event.type).toEqualTypeOf<'transfer.created'>();
   expectTypeOf(event.data).toEqualTypeOf<{ id: string }>();
   expectTypeOf(createEvent('transfer.created')).toEqualTypeOf<WebhookEvent<'transfer.created'>>();
-  const added = createEvent('payout.created', undefined, { any: true });
-  expectTypeOf(added).toEqualTypeOf<WebhookEvent<'payout.created'>>();
-  expectTypeOf(createEvent('payout.created', { id: 'P1' }, { any: true }).data).toEqualTypeOf<{
+  const added = createEvent('invented.created', undefined, { any: true });
+  expectTypeOf(added).toEqualTypeOf<WebhookEvent<'invented.created'>>();
+  expectTypeOf(createEvent('invented.created', { id: 'P1' }, { any: true }).data).toEqualTypeOf<{
     id: string;
   }>();
   expect(event).toMatchObject({ type: 'transfer.created', data: { id: 'TR1' } });

@@ -99,7 +99,7 @@ describe('a type that the service does not list', () => {
 
   test('stays refused with another option', () => {
     for (const options of [{ any: false }, { all: true }, null, true])
-      expect(() => Reflect.apply(createEvent, undefined, ['payout.created', {}, options])).toThrow(
+      expect(() => Reflect.apply(createEvent, undefined, ['invented.created', {}, options])).toThrow(
         ConfigurationError,
       );
   });

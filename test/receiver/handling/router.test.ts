@@ -29,7 +29,7 @@ describe('a pattern gets', () => {
     'transfer.no_such_type',
     'transfer.a.b',
     'merchant.verification.pending.late',
-    'payout.created',
+    'invented.created',
   ];
   const cases: readonly { patterns: readonly string[]; expected: (type: string) => boolean }[] = [
     { patterns: ['*'], expected: () => true },
@@ -109,7 +109,7 @@ describe('on() throws ConfigurationError for', () => {
     expect(attempt).toThrow(`${JSON.stringify(pattern)} matches no event type. Did you mean "${meant}"?`);
   });
 
-  const far = ['payout.created', '**', '', ' ', '*.created', 't'.repeat(1_000_000), 5, null, ['transfer']];
+  const far = ['invented.created', '**', '', ' ', '*.created', 't'.repeat(1_000_000), 5, null, ['transfer']];
   test.each(far.map((pattern) => [String(pattern).slice(0, 20), pattern]))(
     'the pattern %j, which is near to none, and asks nothing',
     (_name, pattern) => {
@@ -177,7 +177,7 @@ test('on() is chainable, each handler that matches runs once, whatever number of
 describe('what no handler matches', () => {
   test('is answered 200 ignored without onUnhandled, and its id is not recorded', async () => {
     const url = await serve(create().on('dispute.won', () => {}));
-    for (const type of ['transfer.created', 'payout.created']) {
+    for (const type of ['transfer.created', 'invented.created']) {
       const event = createEvent(type, undefined, { any: true });
       for (const attempt of [1, 2]) {
         const response = await deliver(url, event, { key: KEY });
@@ -195,7 +195,7 @@ describe('what no handler matches', () => {
       .on('dispute.won', () => {})
       .onUnhandled((event, details) => seen.push([event.type, details]));
     const url = await serve(receiver);
-    for (const type of ['transfer.created', 'payout.created', 'dispute.won', 'dispute.appealed']) {
+    for (const type of ['transfer.created', 'invented.created', 'dispute.won', 'dispute.appealed']) {
       const event = createEvent(type, undefined, { any: true });
       const response = await deliver(url, event, { key: KEY });
       expect([response.status, await response.json()]).toEqual([200, { outcome: 'processed', id: event.id }]);
@@ -204,7 +204,7 @@ describe('what no handler matches', () => {
     }
     expect(seen).toEqual([
       ['transfer.created', { known: true }],
-      ['payout.created', { known: false }],
+      ['invented.created', { known: false }],
       ['dispute.appealed', { known: false }],
     ]);
   });

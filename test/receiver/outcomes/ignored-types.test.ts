@@ -19,11 +19,11 @@ async function send(receiver: Receiver, types: readonly string[]): Promise<void>
 }
 
 test('a type that no handler wants is told once, with what was answered and the way out', async () => {
-  await send(create(), ['dispute.won', 'payout.created', 'dispute.won', 'payout.created']);
+  await send(create(), ['dispute.won', 'invented.created', 'dispute.won', 'invented.created']);
   expect(printed()).toEqual([
     'posthorn: no handler wants events of the type "dispute.won": they are answered 200 "ignored" and not sent ' +
       "again. Handle them with on() or onUnhandled(), or leave them out of the webhook's enabled_events",
-    expect.stringContaining('of the type "payout.created": '),
+    expect.stringContaining('of the type "invented.created": '),
   ]);
 });
 
