@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { packageRoot } from '../support/child-program.ts';
 import { linkPackage } from '../support/installed-package.ts';
+import { snippetWith } from '../support/snippet.ts';
 import { nodeProgram } from './runtime.ts';
 
 const VERSION = '4.20260426.0';
@@ -18,16 +19,21 @@ test('in workerd, requests wait for each other, and what a request has begun goe
   for (const name of ['worker.js', 'run.js']) {
     copyFileSync(join(packageRoot, 'test', 'matrix', 'projects', 'workers', name), join(project, name));
   }
+  writeFileSync(
+    join(project, 'snippet.js'),
+    snippetWith('export default { fetch: toFetch', 'docs/adapters.md'),
+  );
   // Miniflare needs Node.js 22.
   const runtime = nodeProgram('22.23.3');
   const options = { cwd: project, encoding: 'utf8', timeout: 120_000 } as const;
   const output = execFileSync(runtime, ['run.js', COMPATIBILITY_DATE], options);
-  const { bytes, compressedBytes, ...outcomes } = JSON.parse(output);
+  const { bytes, compressedBytes, ...outcomes } = JSON.parse(output.slice(output.indexOf('{')));
   // As docs/runtimes.md says.
   expect(bytes).toBeLessThanOrEqual(150_000);
   expect(compressedBytes).toBeLessThanOrEqual(52_000);
   expect(outcomes).toEqual({
     keyNeverCame: '503 keys_unavailable',
+    snippets: { '2024-10-14': '503 keys_unavailable', '2025-04-01': '200 processed' },
     processed: '200 processed',
     duplicate: '200 duplicate',
     concurrent: ['200 duplicate', '200 duplicate', '200 processed'],

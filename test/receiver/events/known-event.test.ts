@@ -14,7 +14,14 @@ describe('isKnownEvent', () => {
   });
 
   const unknown = [
-    ...['transfer.no_such_type', 'invented.created', 'transfer', 'transfer.', '.created', 'transfer.created.'],
+    ...[
+      'transfer.no_such_type',
+      'invented.created',
+      'transfer',
+      'transfer.',
+      '.created',
+      'transfer.created.',
+    ],
     ...['transfer.*', '*', '', 'Transfer.created', ' transfer.created', 'merchant.verification'],
     // What an object has by its prototype, and an array by its methods.
     ...['constructor', '__proto__', 'toString', 'hasOwnProperty', 'constructor.name', '__proto__.created'],

@@ -52,6 +52,21 @@ async function until(holds) {
   }
 }
 
+/** What the Worker of docs/adapters.md answers, which takes its key from the environment. */
+async function outcomeOfSnippet(compatibilityDate) {
+  const snippet = await build({ ...bundling, entryPoints: ['snippet.js'] });
+  const worker = new Miniflare({
+    modules: true,
+    script: snippet.outputFiles[0].text,
+    compatibilityDate,
+    compatibilityFlags: ['nodejs_compat'],
+    bindings: { SIGNING_KEY: key },
+  });
+  const response = await deliver(await worker.ready, createEvent('transfer.succeeded'), { key });
+  await worker.dispose();
+  return outcomeOf(response);
+}
+
 const transfer = createEvent('transfer.created');
 const concurrent = createEvent('transfer.updated');
 const slow = createEvent('dispute.created');
@@ -59,6 +74,10 @@ const stuck = createEvent('merchant.created');
 const results = {
   bytes: minified.length,
   compressedBytes: gzipSync(minified).length,
+  snippets: {
+    [process.argv[2]]: await outcomeOfSnippet(process.argv[2]),
+    '2025-04-01': await outcomeOfSnippet('2025-04-01'),
+  },
   keyNeverCame: await send(transfer),
   processed: await send(transfer),
   duplicate: await send(transfer),
