@@ -33,8 +33,10 @@ export async function loadReceiver(path: string, json: boolean): Promise<Receive
   const inside = (thing: unknown, name: string): unknown =>
     isObject(thing) ? Reflect.get(thing, name) : undefined;
   const byDefault = inside(exports, 'default');
-  const candidates = [inside(exports, 'receiver'), inside(byDefault, 'receiver'), byDefault];
-  const receiver = candidates.find(isReceiver);
+  // CommonJS that a compiler has made of `export default` has it as a member `default` of `module.exports`.
+  const compiled = inside(byDefault, 'default');
+  const named = [exports, byDefault, compiled].map((each) => inside(each, 'receiver'));
+  const receiver = [...named, byDefault, compiled].find(isReceiver);
   if (receiver !== undefined) {
     const { deadLetters, settings } = receiver;
     return { receiver, deadLetters, settings };

@@ -19,6 +19,11 @@ const HEAD = `
   }, { name: 'book' });
 `;
 
+const COMMONJS = `const { createReceiver } = require('posthorn');
+  const { createFileDeadLetters } = require('posthorn/file');
+  const deadLetters = createFileDeadLetters(require('node:path').join(__dirname, 'letters'));
+  const receiver = createReceiver({ signingKey: 'k', deadLetters }).on('*', () => {});`;
+
 /** Keeps the process open, as a pool of connections would. */
 const OPEN = 'setInterval(() => {}, 1_000);';
 
@@ -161,11 +166,22 @@ describe('the module of --receiver', () => {
     {
       form: 'CommonJS',
       name: 'receiver.cjs',
-      code: `const { createReceiver } = require('posthorn');
-        const { createFileDeadLetters } = require('posthorn/file');
-        const deadLetters = createFileDeadLetters(require('node:path').join(__dirname, 'letters'));
-        module.exports = { deadLetters, receiver: createReceiver({ signingKey: 'k', deadLetters }).on('*', () => {}) };`,
+      code: `${COMMONJS} module.exports = { deadLetters, receiver };`,
     },
+    // Members of module.exports, as compilers write them for `export default receiver`.
+    ...[
+      ['tsc', 'exports.default = receiver;'],
+      ['SWC', 'Object.defineProperty(exports, "default", { enumerable: true, get: () => receiver });'],
+      [
+        'esbuild',
+        'module.exports = Object.create({}, { default: { get: () => receiver, enumerable: true } });',
+      ],
+      ['tsc, with the receiver in an object', 'exports.default = { receiver };'],
+    ].map(([compiler, code]) => ({
+      form: `the default export in CommonJS of ${compiler}`,
+      name: 'receiver.cjs',
+      code: `${COMMONJS} Object.defineProperty(exports, '__esModule', { value: true }); ${code}`,
+    })),
   ])('may be $form; its letters can be listed', async ({ name, code }) => {
     const { file } = await writeModule(code, [letter('evt_1')], name);
     const listed = await posthorn(['dead-letters', 'list', '--receiver', file, '--json']);
