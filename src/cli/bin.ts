@@ -9,10 +9,12 @@ if (major < 20 || (major === 20 && minor < 19)) {
 } else await runProgram();
 
 async function runProgram(): Promise<void> {
+  const { failOnEarlyEnd } = await import('./early-end.ts');
   const { endProcess } = await import('./output.ts');
   const { run } = await import('./program.ts');
   // A write that fails is known by its callback. A command that changes something still runs to its end.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+  failOnEarlyEnd();
   await run(process.argv);
   await endProcess();
 }

@@ -1,5 +1,5 @@
-import { constants } from 'node:os';
-import { note } from './output.ts';
+import { setExitCodeOfSignal } from './failure.ts';
+import { endNow, note } from './output.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -20,10 +20,10 @@ export interface DeferredWork<T> {
 export async function deferSignals<T>({ reason, work, abandon }: DeferredWork<T>): Promise<T> {
   let isSignalled = false;
   const onSignal = (signal: (typeof SIGNALS)[number]): void => {
-    process.exitCode = 128 + constants.signals[signal];
+    setExitCodeOfSignal(signal);
     if (isSignalled) {
       abandon?.();
-      process.exit();
+      endNow();
     }
     isSignalled = true;
     note(`posthorn: ${signal}: ${reason}. Another ends at once`);

@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { ConfigurationError, isPosthornError } from '../receiver/errors.ts';
 import { isInstance, messageOf, propertyOf } from '../receiver/values/foreign-values.ts';
 import { ServiceError } from '../service/client/service-error.ts';
@@ -54,9 +55,32 @@ export function usageError(message: string): CommandError {
   return new CommandError('usage_invalid', message);
 }
 
-/** Sets the exit code of the process, unless a signal has set its own, which is above 128. */
+/** Kept here, because the module of a receiver may set `process.exitCode`. */
+let exitCode: number = exitCodes.ok;
+
+/** The exit code of the command. */
+export function currentExitCode(): number {
+  return exitCode;
+}
+
+/** Sets the exit code of the command, unless a signal has set its own, which is above 128. */
 export function setExitCode(code: ExitCode): void {
-  if (Number(process.exitCode ?? exitCodes.ok) <= 128) process.exitCode = code;
+  if (exitCode <= 128) exitCode = code;
+}
+
+/** Sets the exit code of a failure, unless there is one already. */
+export function setFailed(): void {
+  if (exitCode === exitCodes.ok) exitCode = exitCodes.failed;
+}
+
+/** Sets the exit code that shells give for a signal. */
+export function setExitCodeOfSignal(signal: NodeJS.Signals): void {
+  exitCode = 128 + constants.signals[signal];
+}
+
+/** For a process that runs several commands. */
+export function resetExitCode(): void {
+  exitCode = exitCodes.ok;
 }
 
 export function exitCodeOf(error: unknown): ExitCode {

@@ -6,7 +6,7 @@ import type { AnyEvent } from '../receiver/events/event.ts';
 import type { Report } from '../receiver/outcomes/report.ts';
 import { messageOf } from '../receiver/values/foreign-values.ts';
 import { defineCommand } from './define-command.ts';
-import { exitCodes } from './failure.ts';
+import { setFailed } from './failure.ts';
 import { createForwarder } from './forward.ts';
 import {
   type JsonOption,
@@ -76,7 +76,7 @@ async function listen({ port, host, path, ...options }: ListenOptions): Promise<
   await signalled;
   server.close();
   const { abandoned } = await receiver.close();
-  if (abandoned.length > 0) process.exitCode = exitCodes.failed;
+  if (abandoned.length > 0) setFailed();
 }
 
 function printEvent(output: Output, event: AnyEvent): void {

@@ -1,4 +1,4 @@
-import { type CommandError, codeOf, exitCodeOf, lineOf, usageError } from './failure.ts';
+import { type CommandError, codeOf, exitCodeOf, lineOf, setExitCode, usageError } from './failure.ts';
 import { endProcess, note } from './output.ts';
 
 /** Returns true if a server of the module could not listen: most likely the running one has the port. */
@@ -30,7 +30,7 @@ export function endOnListeningError(path: string): void {
     }
     const failure = listeningError(path);
     note(lineOf(failure));
-    process.exitCode = exitCodeOf(failure);
+    setExitCode(exitCodeOf(failure));
     void endProcess();
   };
   process.on('uncaughtException', end);

@@ -1,6 +1,6 @@
 import { fstatSync, writeFileSync } from 'node:fs';
 import { messageOf } from '../receiver/values/foreign-values.ts';
-import { CommandError, codeOf, exitCodes, lineOf } from './failure.ts';
+import { CommandError, codeOf, currentExitCode, lineOf, setFailed } from './failure.ts';
 import { type Printable, TerminalText } from './terminal-text.ts';
 
 // Only this file writes to stdout and stderr. So everything is escaped: ids, messages and answers come from
@@ -91,10 +91,25 @@ async function end(): Promise<void> {
     const [stream, error] = refusal;
     const message = `${stream} refused a part of the output: ${messageOf(error)}`;
     note(lineOf(new CommandError('output_refused', message, { cause: error })));
-    process.exitCode = process.exitCode || exitCodes.failed;
+    setFailed();
     await flush();
   }
-  process.exit();
+  endNow();
+}
+
+/** Ends the process at once, with the exit code of the command. */
+export function endNow(): never {
+  isEnding = true;
+  // The receiver's module may set another code in a listener of its own, which comes before this one.
+  process.on('exit', () => {
+    process.exitCode = currentExitCode();
+  });
+  process.exit(currentExitCode());
+}
+
+/** Returns true once the command has come to its own end. */
+export function hasEnded(): boolean {
+  return isEnding;
 }
 
 type StreamName = 'stdout' | 'stderr';
@@ -106,6 +121,7 @@ const refusals = new Map<StreamName, unknown>();
 
 let endsWithReader = false;
 let ending: Promise<void> | undefined;
+let isEnding = false;
 
 function write(name: StreamName, text: string): void {
   if (!fstatSync(descriptors[name]).isFile()) {

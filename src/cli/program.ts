@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { isInstance } from '../receiver/values/foreign-values.ts';
 import { type StoreName, stores } from '../stores/list.ts';
-import { EXIT_CODES_HELP, exitCodeOf, exitCodes, lineOf, setExitCode } from './failure.ts';
+import { EXIT_CODES_HELP, exitCodeOf, exitCodes, lineOf, resetExitCode, setExitCode } from './failure.ts';
 import { hideSecrets } from './hide-secrets.ts';
 import { version } from './manifest.ts';
 import { endWithReader, note, writeText } from './output.ts';
@@ -40,12 +40,13 @@ async function addCommandOf(name: StoreName): Promise<(program: Command) => void
 
 /** Runs one command to its end, prints its error if it fails, and sets the exit code. */
 export async function run(argv: readonly string[]): Promise<void> {
+  resetExitCode();
   try {
     await (await createProgram(argv[2])).parseAsync(argv);
   } catch (error) {
     if (isInstance(error, CommanderError)) {
       // Commander has printed it.
-      process.exitCode = error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+      setExitCode(error.exitCode === 0 ? exitCodes.ok : exitCodes.usage);
     } else {
       note(lineOf(error));
       setExitCode(exitCodeOf(error));

@@ -5,7 +5,7 @@ import { createEvent } from '../testing/create-event.ts';
 import { signedHeaders } from '../testing/signed-headers.ts';
 import { defineCommand } from './define-command.ts';
 import { type EventOptions, eventOptions, readEventData, requireListedType } from './event-options.ts';
-import { CommandError, exitCodes } from './failure.ts';
+import { CommandError, setFailed } from './failure.ts';
 import { reasonOf } from './forward.ts';
 import {
   addressOf,
@@ -70,7 +70,7 @@ async function send(type: string, options: SendOptions): Promise<void> {
   for (let left = options.twice ? 2 : 1; left > 0; left -= 1) {
     const answer = await post(url, headers, options.tamper ? `${body} ` : body);
     const isGood = answer.status >= 200 && answer.status <= 299;
-    if (!isGood) process.exitCode = exitCodes.failed;
+    if (!isGood) setFailed();
     const advice = adviceOn({ url: url.href, headers, changed: options.tamper, ...answer }, sendSender());
     output.print({ event: event.id, type, ...answer, advice }, () => {
       const status = (isGood ? colours.good : colours.bad)(String(answer.status));

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { defineCommand } from './define-command.ts';
-import { exitCodes } from './failure.ts';
+import { setFailed } from './failure.ts';
 import { readInput } from './input.ts';
 import type { JsonOption, KeyOption } from './options.ts';
 import { createReadingOutput } from './output.ts';
@@ -51,5 +51,5 @@ async function verify(file: string, options: VerifyOptions): Promise<void> {
       ? line`${colours.good('verified')}: the signature matches these ${body.byteLength} bytes`
       : [line`${colours.bad('not verified')}: ${body.byteLength} bytes`, ...hints.map((hint) => `  ${hint}`)],
   );
-  if (!verified) process.exitCode = exitCodes.failed;
+  if (!verified) setFailed();
 }

@@ -15,6 +15,7 @@ import { pathToFileURL } from 'node:url';
 const program = process.argv[2];
 const load = (name) => import(pathToFileURL(join(dirname(program), name)).href);
 const [{ flush }, { run }] = [await load('output.js'), await load('program.js')];
+const { currentExitCode } = await load('failure.js');
 
 const SIGNALS = ['SIGINT', 'SIGTERM'];
 /** Where Node.js keeps the connections of `fetch`. */
@@ -95,7 +96,7 @@ process.on('message', async (command) => {
   await run(process.argv);
   await flush();
   isRunning = false;
-  process.send({ code: process.exitCode ?? 0, signals });
+  process.send({ code: currentExitCode(), signals });
   // A process of its own would have ended by now: what goes wrong from here on is not the command's.
   process.send({ isTidy: await tidy() });
 });

@@ -1,6 +1,6 @@
 import type { DeadLetter } from '../../receiver/dead-letters/dead-letters.ts';
 import { confirm } from '../confirm.ts';
-import { CommandError, exitCodes, setExitCode, usageError } from '../failure.ts';
+import { CommandError, setFailed, usageError } from '../failure.ts';
 import { createOutput } from '../output.ts';
 import { Progress } from '../progress.ts';
 import { Portion } from './portion.ts';
@@ -75,7 +75,7 @@ async function dropAll(work: Work, source: Source): Promise<void> {
 }
 
 function printCounts(work: Work, portion: Portion, { dropped, failed, uncompleted }: Counts): void {
-  if (failed > 0) setExitCode(exitCodes.failed);
+  if (failed > 0) setFailed();
   printProgress(work, 'drop', portion, {
     value: { dryRun: false, dropped, failed },
     counts: [

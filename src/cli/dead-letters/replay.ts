@@ -1,4 +1,4 @@
-import { exitCodes, setExitCode, usageError } from '../failure.ts';
+import { setFailed, usageError } from '../failure.ts';
 import { createOutput } from '../output.ts';
 import { colours, type Printable } from '../terminal-text.ts';
 import { Portion } from './portion.ts';
@@ -38,7 +38,7 @@ async function replayAll(work: Work, { deadLetters, receiver }: Source): Promise
     );
   } finally {
     const { replayed, failures } = replayer;
-    if (failures.length > 0) setExitCode(exitCodes.failed);
+    if (failures.length > 0) setFailed();
     const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
     printProgress(work, 'replay', portion, {
       value: { dryRun: false, replayed, failed: failures.length },

@@ -3,7 +3,7 @@ import { isMemoryStore } from '../../stores/memory/memory.ts';
 import { deferSignals } from '../defer-signals.ts';
 import { defineCommand } from '../define-command.ts';
 import { describeDuration } from '../duration.ts';
-import { CommandError, EXIT_CODES_HELP, exitCodes, lineOf, usageError } from '../failure.ts';
+import { CommandError, EXIT_CODES_HELP, lineOf, setFailed, usageError } from '../failure.ts';
 import { readInput } from '../input.ts';
 import type { JsonOption } from '../options.ts';
 import { createOutput } from '../output.ts';
@@ -81,8 +81,7 @@ async function importIds(file: string, options: ImportOptions): Promise<void> {
   if (failure !== undefined) throw failure.error;
   if (invalid.length === 0) return;
   output.note(lineOf(invalidLines(invalid)));
-  // A signal has set another one already.
-  process.exitCode ??= exitCodes.failed;
+  setFailed();
 }
 
 /** Returns the error of the first id that failed. After that, and after a signal, no further one is begun. */
