@@ -6,7 +6,7 @@ import { createRedisDeadLetters } from 'posthorn/redis';
 import { describe, expect, test } from 'vitest';
 import { useRedis } from '../stores/redis/fixture.ts';
 import { listenUntilTheEnd } from '../support/listen.ts';
-import { letter, summaryWith } from './letters.ts';
+import { directoryOf, letter, summaryWith } from './letters.ts';
 import { jsonLines, posthorn, posthornProcess } from './posthorn.ts';
 import { LETTERS_BESIDE, writeModule } from './receiver-module.ts';
 
@@ -240,14 +240,40 @@ describe('the module of --receiver', () => {
     expect(nowhere).toMatchObject({ code: 2, stderr: expect.stringContaining('--dir or --scope') });
   });
 
-  test('drops no letter of an event that is being handled', async () => {
+  test('may have letters of its own: --dir leads to others, whose ids a drop does not complete', async () => {
+    const { file, deadLetters } = await writeModule(EXPORTED, [letter('evt_own')]);
+    const directory = await directoryOf(['evt_1', 'evt_2'].map((id) => letter(id)));
+    const place = ['--receiver', file, '--dir', directory, '--json'];
+    const replayed = jsonLines(await posthorn(['dead-letters', 'replay', '--all', '--limit', '1', ...place]));
+    expect(replayed).toMatchObject([{ id: expect.stringMatching(/^evt_[12]$/) }, { replayed: 1 }]);
+    const dropped = jsonLines(await posthorn(['dead-letters', 'drop', '--all', '--yes', ...place]));
+    expect(dropped).toMatchObject([{ completed: false }, { dropped: 1 }]);
+    expect(await deadLetters.get('evt_own')).toBeDefined();
+  });
+
+  test('has replayed a letter once it is removed: a failed removal ends the command', async () => {
+    const { file } = await writeModule(
+      `${EXPORTED}
+      const { remove } = deadLetters;
+      deadLetters.remove = async (id) => {
+        if (!(await remove(id))) throw new Error('the disk is away'); // the receiver has removed it before
+        return true;
+      };`,
+      [letter('evt_1'), letter('evt_2')],
+    );
+    const ended = await posthorn(['dead-letters', 'replay', 'evt_1', 'evt_2', '--receiver', file]);
+    expect(ended).toMatchObject({ code: 1, stderr: 'posthorn: the disk is away\n' });
+    expect(ended.stdout).toMatch(/^handling evt_1\n0 replayed, 2 left\nthe rest: .* evt_1 evt_2 /);
+  });
+
+  test('drops no letter of an event that is being handled, and ends by itself', async () => {
     const code = `${LETTERS_BESIDE}
       import { createMemoryStore } from 'posthorn';
       const store = createMemoryStore();
       store.claim({ id: 'evt_1', token: 'another', leaseMs: 60_000, retentionMs: 1e9 });
       export const receiver = createReceiver({ signingKey: 'k', deadLetters, store }).on('*', () => {});`;
-    const { file, deadLetters } = await writeModule(code, [letter('evt_1'), letter('evt_2')]);
-    const ended = await posthorn(['dead-letters', 'drop', 'evt_1', 'evt_2', '--receiver', file]);
+    const { file, deadLetters } = await writeModule(code + OPEN, [letter('evt_1'), letter('evt_2')]);
+    const ended = await posthornProcess(['dead-letters', 'drop', 'evt_1', 'evt_2', '--receiver', file]);
     expect(ended).toEqual({
       code: 1,
       stdout:

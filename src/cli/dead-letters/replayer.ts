@@ -43,8 +43,8 @@ export class Replayer {
     const report = await this.#receiver.replay(letter);
     const succeeded = isGood(report);
     if (succeeded) {
-      this.#replayed += 1;
       await this.#deadLetters.remove(id); // the receiver removes letters from its own dead letters only
+      this.#replayed += 1;
     } else this.#failures.push({ id, reason: report.code ?? report.outcome });
     this.#progress.clear();
     printReplay(letter, report, this.#output);
