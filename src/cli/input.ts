@@ -1,3 +1,4 @@
+import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { messageOf } from '../receiver/values/foreign-values.ts';
@@ -9,6 +10,19 @@ export async function readInput(file: string): Promise<Uint8Array> {
   try {
     return await readFile(file);
   } catch (cause) {
-    throw new CommandError('file_unreadable', `cannot read the file: ${messageOf(cause)}`, { cause });
+    throw unreadable(cause);
   }
+}
+
+/** The same in parts, for a file that may be larger than the memory. */
+export async function* readInputInParts(file: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* file === '-' ? process.stdin : createReadStream(file);
+  } catch (cause) {
+    throw unreadable(cause);
+  }
+}
+
+function unreadable(cause: unknown): CommandError {
+  return new CommandError('file_unreadable', `cannot read the file: ${messageOf(cause)}`, { cause });
 }

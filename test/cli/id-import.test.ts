@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import {
   type ClaimRequest,
   createMemoryStore,
@@ -159,15 +160,25 @@ describe('an import', () => {
 
 describe('a list of ids', () => {
   const at = Date.UTC(2026, 2, 31, 9, 30);
-  const read = (text: string, encoding: BufferEncoding = 'utf8') => readIdList(Buffer.from(text, encoding));
+  /** Reads a list that comes byte by byte, so that each character and line end is cut somewhere. */
+  const read = async (text: string, encoding: BufferEncoding = 'utf8') => {
+    const recorded: unknown[] = [];
+    const invalid: number[] = [];
+    const bytes = Array.from(Buffer.from(text, encoding), (byte) => Buffer.of(byte));
+    for await (const line of readIdList(Readable.from(bytes))) {
+      if (line.recorded === undefined) invalid.push(line.number);
+      else recorded.push(line.recorded);
+    }
+    return { recorded, invalid };
+  };
 
   test.each([
     ['milliseconds', String(at)],
     ['ISO 8601 in UTC', '2026-03-31T09:30:00Z'],
     ['ISO 8601 with a zone', '2026-03-31T11:30:00.000+02:00'],
     ['the text of PostgreSQL', '2026-03-31 09:30:00.000+00'],
-  ])('has times in %s', (_, time) => {
-    expect(read(`evt_1\t${time}\r\n\nevt\t2\t${time}`)).toEqual({
+  ])('has times in %s', async (_, time) => {
+    expect(await read(`evt_1\t${time}\r\n\nevt\t2\t${time}`)).toEqual({
       recorded: [
         { id: 'evt_1', recordedAt: at },
         { id: 'evt\t2', recordedAt: at },
@@ -186,21 +197,47 @@ describe('a list of ids', () => {
     ['a day', 'evt_1\t2026-03-31'],
     ['a day that does not exist', 'evt_1\t2026-02-30T09:30:00Z'],
     ['a heading', 'id\trecorded_at'],
-  ])('does not take a line with %s', (_, line) => {
-    expect(read(`evt_0\t${at}\n${line}\n`)).toEqual({
+    ['a backslash alone', `evt\\\t${at}`],
+    ['a backslash before another letter', `evt\\x41\t${at}`],
+    ['the null of PostgreSQL', `\\N\t${at}`],
+  ])('does not take a line with %s', async (_, line) => {
+    expect(await read(`evt_0\t${at}\n${line}\n`)).toEqual({
       recorded: [{ id: 'evt_0', recordedAt: at }],
       invalid: [2],
     });
   });
 
-  test('may begin with a byte order mark, and have ids in any script', () => {
-    expect(read(`\uFEFFevt_é漢\t${at}\n`)).toEqual({
+  test('may begin with a byte order mark, and have ids in any script', async () => {
+    expect(await read(`\uFEFFevt_é漢\t${at}\n`)).toEqual({
       recorded: [{ id: 'evt_é漢', recordedAt: at }],
       invalid: [],
     });
   });
 
-  test.each(['latin1', 'utf16le'] as const)('does not take a line that is in %s', (encoding) => {
-    expect(read(`evt_é\t${at}\n`, encoding)).toEqual({ recorded: [], invalid: expect.arrayContaining([1]) });
+  test.each(['latin1', 'utf16le'] as const)('does not take a line that is in %s', async (encoding) => {
+    expect(await read(`evt_é\t${at}\n`, encoding)).toEqual({
+      recorded: [],
+      invalid: expect.arrayContaining([1]),
+    });
+  });
+
+  test('has the characters of an id as copy of PostgreSQL escapes them', async () => {
+    const id = String.raw`\\\n"'\t\n\r\b\f\v\\`;
+    expect(await read(`${id}\t${at}\n`)).toEqual({
+      recorded: [{ id: '\\\n"\'\t\n\r\b\f\v\\', recordedAt: at }],
+      invalid: [],
+    });
+  });
+
+  test('may be longer than the longest text of V8; a line longer than any event is not taken', async () => {
+    const chunks = function* () {
+      const part = Buffer.alloc(2 ** 20, 'a');
+      for (let left = 511; left > 0; left -= 1) yield part;
+      yield* [Buffer.from(`\t${at}\n`), part, part.subarray(14), Buffer.from(`\t${at}\n`), part.subarray(14)];
+      yield Buffer.from(`\t${at}\n`);
+    };
+    const ids: unknown[] = [];
+    for await (const { recorded } of readIdList(Readable.from(chunks()))) ids.push(recorded?.id.length);
+    expect(ids).toEqual([undefined, undefined, 2 ** 20 - 14]);
   });
 });

@@ -48,14 +48,14 @@ const manyIds = Array.from({ length: 1_400 }, (_, index) => `evt_${index}`);
 
 describe('the list of the ids in Redis', () => {
   test('has each id with its own time, whatever stands in the id', async () => {
-    const ids = [...manyIds, `evt "quoted" 'twice'`, 'evt\\back\\n', ' evt  with spaces ', '"', '*', ''];
-    await record(ids);
+    const odd = [`evt "quoted" 'twice'`, ' evt  with spaces ', '"', '*', ''];
+    await record([...manyIds, ...odd, 'evt\\back\\n', 'evt\nline']);
     fixture.redis.command('set', 'seen:without_expiry', '1');
     fixture.redis.command('set', 'other:evt', '1', 'ex', '60');
     const { program } = startList(fixture.redis.port);
     expect(await program.exit).toBe(0);
-    expect(agesOf(program.lines)).toEqual(agesIn(ids));
-    expect(program.lines).toContain('1406 ids; left out, because expired or without an expiry: 1');
+    expect(agesOf(program.lines)).toEqual(agesIn([...manyIds, ...odd, 'evt\\\\back\\\\n', 'evt\\nline']));
+    expect(program.lines).toContain('1407 ids; left out, because expired or without an expiry: 1');
     expect(program.lines).toContainEqual(expect.stringMatching(/^the youngest id is \d+ s old$/));
   });
 

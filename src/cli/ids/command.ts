@@ -1,16 +1,15 @@
 import { type Command, Option } from 'commander';
 import { isMemoryStore } from '../../stores/memory/memory.ts';
-import { deferSignals } from '../defer-signals.ts';
 import { defineCommand } from '../define-command.ts';
 import { describeDuration } from '../duration.ts';
-import { CommandError, EXIT_CODES_HELP, lineOf, setFailed, usageError } from '../failure.ts';
-import { readInput } from '../input.ts';
+import { CommandError, EXIT_CODES_HELP, usageError } from '../failure.ts';
+import { readInputInParts } from '../input.ts';
 import type { JsonOption } from '../options.ts';
-import { createOutput } from '../output.ts';
-import { Progress } from '../progress.ts';
+import { createOutput, type Output } from '../output.ts';
 import { loadReceiver } from '../receiver-module.ts';
-import { IdImport, type ImportResult } from './id-import.ts';
-import { type RecordedId, readIdList } from './id-list.ts';
+import { IdImport } from './id-import.ts';
+import { readIdList } from './id-list.ts';
+import { ListImport } from './list-import.ts';
 
 interface ImportOptions extends JsonOption {
   readonly receiver: string;
@@ -18,6 +17,7 @@ interface ImportOptions extends JsonOption {
 
 const HELP = `
 Each line is an id, a tab and the time at which it was recorded: milliseconds since the epoch, or ISO 8601 with a zone.
+In an id \\\\ is a backslash, \\t a tab and \\n a line feed, as \`copy\` of PostgreSQL writes them.
 An id is completed only if it is older than the last retry of its event and 10 minutes more, 31 minutes by default: the
 program before may have died before it handled a younger one. Younger ids are left out, and so are ids that the store
 knows or that have a dead letter. The command can be repeated, after an interruption and when the young ids are old enough.
@@ -41,21 +41,8 @@ export function addIds(program: Command): void {
   ]).action(importIds);
 }
 
-/** The number of ids that are in work at once. */
-const CONCURRENCY = 16;
-
-/** The invalid lines that are named; the others are only counted. */
-const MOST_NAMED = 10;
-
 async function importIds(file: string, options: ImportOptions): Promise<void> {
   const output = createOutput(options);
-  const { recorded, invalid } = readIdList(await readInput(file));
-  if (recorded.length === 0 && invalid.length === 0) {
-    throw new CommandError(
-      'failed',
-      'the list has no ids: look at the command that made it, and at the prefix or the table that it reads',
-    );
-  }
   const { receiver, settings } = await loadReceiver(options.receiver, output.json);
   if (settings === undefined)
     throw usageError('the receiver is of posthorn 0.2 or earlier: the module must import this version');
@@ -65,58 +52,40 @@ async function importIds(file: string, options: ImportOptions): Promise<void> {
     );
   }
   const ids = new IdImport(settings);
-  const counts = { imported: 0, young: 0, known: 0 };
-  const failure = await importAll(recorded, ids, counts);
-  const { imported, young, known } = counts;
-  const left = recorded.length - imported - young - known;
-  output.print({ kind: 'summary', imported, young, known, invalid: invalid.length, left }, () => {
-    const parts = [`${imported} imported`, `${young} too young`, `${known} known before`];
-    return [...parts, `${invalid.length} invalid`, ...(left > 0 ? [`${left} left`] : [])].join(', ');
-  });
-  if (young > 0) {
-    const age = describeDuration(ids.leastAgeMs);
-    output.note(`an id is too young until it is ${age} old: repeat the command then, with the same file`);
-  }
+  const list = new ListImport(readIdList(readInputInParts(file)), ids);
+  await list.run();
+  const { counts, failure, invalidLines } = list;
+  if (Object.values(counts).every((count) => count === 0)) throw failure?.error ?? emptyList();
+  printCounts(output, counts, ids);
   await receiver.close();
   if (failure !== undefined) throw failure.error;
-  if (invalid.length === 0) return;
-  output.note(lineOf(invalidLines(invalid)));
-  setFailed();
+  if (counts.invalid > 0) throw invalidList(invalidLines, counts.invalid);
 }
 
-/** Returns the error of the first id that failed. After that, and after a signal, no further one is begun. */
-async function importAll(
-  recorded: readonly RecordedId[],
-  ids: IdImport,
-  counts: Record<ImportResult, number>,
-): Promise<{ readonly error: unknown } | undefined> {
-  const progress = new Progress();
-  const rest = recorded.values();
-  let failure: { readonly error: unknown } | undefined;
-  const work = async (isSignalled: () => boolean): Promise<void> => {
-    for (const one of rest) {
-      try {
-        counts[await ids.take(one)] += 1;
-      } catch (error) {
-        failure ??= { error };
-      }
-      progress.show(`${counts.imported} of ${recorded.length} imported so far`);
-      if (failure !== undefined || isSignalled()) return;
-    }
-  };
-  await deferSignals({
-    reason: 'the current ids are finished first',
-    work: (isSignalled) => Promise.all(Array.from({ length: CONCURRENCY }, () => work(isSignalled))),
+function printCounts(output: Output, counts: ListImport['counts'], { leastAgeMs }: IdImport): void {
+  const { imported, young, known, invalid, left } = counts;
+  output.print({ kind: 'summary', ...counts }, () => {
+    const parts = [`${imported} imported`, `${young} too young`, `${known} known before`];
+    return [...parts, `${invalid} invalid`, ...(left > 0 ? [`${left} left`] : [])].join(', ');
   });
-  progress.clear();
-  return failure;
+  if (young > 0) {
+    const age = describeDuration(leastAgeMs);
+    output.note(`an id is too young until it is ${age} old: repeat the command then, with the same file`);
+  }
 }
 
-function invalidLines(numbers: readonly number[]): CommandError {
-  const named = numbers.slice(0, MOST_NAMED).join(', ');
-  const more = numbers.length > MOST_NAMED ? ' and others' : '';
+function emptyList(): CommandError {
   return new CommandError(
     'failed',
-    `not an id, a tab and a time of 13 digits or of ISO 8601 with a zone: line ${named}${more}`,
+    'the list has no ids: look at the command that made it, and at the prefix or the table that it reads',
+  );
+}
+
+function invalidList(numbers: readonly number[], count: number): CommandError {
+  const more = count > numbers.length ? ' and others' : '';
+  return new CommandError(
+    'failed',
+    'not an id, a tab and a time of 13 digits or of ISO 8601 with a zone, or a backslash that does not begin ' +
+      `an escape: line ${numbers.join(', ')}${more}`,
   );
 }
