@@ -90,6 +90,12 @@ const resultsOfSqlite = {
   letters: ['evt 0 255'],
 };
 
+/** Options that change the forms of rows. A runtime ignores those that it does not know. */
+const sqliteOptions = [
+  { name: 'objects and numbers', options: {} },
+  { name: 'arrays and bigints', options: { readBigInts: true, returnArrays: true, safeIntegers: true } },
+];
+
 let installed: InstalledPackage;
 let project: string;
 
@@ -120,11 +126,14 @@ describe.each(runtimes)('$name', ({ name, from, program, args }) => {
 
   // Node.js has SQLite from 22.13 on; on Node.js 20 test/stores/sqlite runs better-sqlite3.
   if (!name.startsWith('Node.js 20.')) {
-    test('keeps ids, letters and effects in the SQLite that it brings', () => {
-      const words = [...args, 'sqlite.mjs', `${name}.db`];
-      const output = execFileSync(runtime, words, { cwd: project, encoding: 'utf8' });
-      expect(JSON.parse(output)).toEqual(resultsOfSqlite);
-    });
+    test.each(sqliteOptions)(
+      'keeps ids, letters and effects in the SQLite that it brings: $name',
+      (forms) => {
+        const words = [...args, 'sqlite.mjs', `${name}-${forms.name}.db`, JSON.stringify(forms.options)];
+        const output = execFileSync(runtime, words, { cwd: project, encoding: 'utf8' });
+        expect(JSON.parse(output)).toEqual(resultsOfSqlite);
+      },
+    );
   }
 
   test('has its row in docs/runtimes.md', () => {

@@ -1,5 +1,5 @@
 // Runs the store, the letters and the inbox of posthorn/sqlite on the SQLite that a runtime brings itself, and
-// prints what became of it. The file is the first argument.
+// prints what became of it. The arguments are the file, and the options of its first connection as JSON.
 
 import { renameSync } from 'node:fs';
 import { createReceiver } from 'posthorn';
@@ -11,14 +11,16 @@ import {
 } from 'posthorn/sqlite';
 import { createEvent, deliver, storeConformance } from 'posthorn/testing';
 
-const file = process.argv[2];
+const [, , file, options] = process.argv;
 const scope = 'matrix';
 const isBun = process.versions.bun !== undefined;
 const { DatabaseSync, Database = DatabaseSync } = await import(isBun ? 'bun:sqlite' : 'node:sqlite');
 
 const valuesOf = (row) => Object.values(row ?? {});
 const settingsOf = (database) =>
-  ['synchronous', 'busy_timeout'].map((name) => valuesOf(database.prepare(`pragma ${name}`).get())[0]);
+  ['synchronous', 'busy_timeout'].map((name) =>
+    Number(valuesOf(database.prepare(`pragma ${name}`).get())[0]),
+  );
 
 async function conformance(database) {
   const failed = [];
@@ -63,7 +65,7 @@ function codeOf(error) {
 }
 
 const outcomes = [];
-const database = new Database(file);
+const database = new Database(file, JSON.parse(options));
 await migrateSqlite(database);
 database.exec(
   'create table ledger (id text); create table rolled_back (id text unique on conflict rollback)',

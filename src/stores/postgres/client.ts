@@ -15,13 +15,23 @@ export interface PostgresPool {
 /** The parts of a client of `pg` 8 that posthorn uses. */
 export interface PostgresClient {
   /** Runs one statement with parameters, or several without. */
-  query(text: string, values?: unknown[]): Promise<PostgresResult>;
+  query(statement: string | PostgresQuery, values?: unknown[]): Promise<PostgresResult>;
   /** Gives the client back to its pool, which closes it if there was an error. */
   release(error?: Error | boolean): void;
   /** posthorn listens while it has the client: without a listener a lost connection ends the process. */
   on(event: 'error', listener: (error: Error) => void): unknown;
   /** Ends the listening, when the client is given back. */
   removeListener(event: 'error', listener: (error: Error) => void): unknown;
+}
+
+/** A statement of posthorn, which has parsers of its own: those of the pool are for the application. */
+export interface PostgresQuery {
+  /** The SQL. */
+  readonly text: string;
+  /** The values of `$1`, `$2`, … */
+  readonly values?: unknown[] | undefined;
+  /** Gives the parser of the values of a type, whose number PostgreSQL calls its OID. */
+  readonly types: { readonly getTypeParser: (oid: number) => (value: string) => unknown };
 }
 
 /** The parts of a result of `pg` 8 that posthorn uses. */
@@ -34,10 +44,14 @@ export interface PostgresResult {
   readonly rows: readonly { readonly [column: string]: unknown }[];
 }
 
-/** A column of the first row: of a result of `pg`, or of a list of rows, which other clients give. */
-export function columnOf(result: unknown, column: string): unknown {
+/**
+ * A column of the first row as a text: of a result of `pg`, or of a list of rows, which other clients give.
+ * Undefined if it is null, or not there.
+ */
+export function columnOf(result: unknown, column: string): string | undefined {
   const rows = Array.isArray(result) ? result : propertyOf(result, 'rows');
-  return propertyOf(propertyOf(rows, 0), column);
+  const value = propertyOf(propertyOf(rows, 0), column);
+  return value === undefined || value === null ? undefined : String(value);
 }
 
 /** The schema of posthorn's tables unless told otherwise. */

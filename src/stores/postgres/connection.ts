@@ -1,7 +1,10 @@
 import { performance } from '../../receiver/timing/process-clock.ts';
 import { settledWithin, withTimeLimit } from '../../receiver/timing/time-limit.ts';
-import type { PostgresClient, PostgresPool } from './client.ts';
+import type { PostgresClient, PostgresPool, PostgresQuery, PostgresResult } from './client.ts';
 import { isRefusal, lateError, noClientError } from './errors.ts';
+
+/** A pool with `binary: true` gives the bytes of texts. */
+const TEXTS: PostgresQuery['types'] = { getTypeParser: () => String };
 
 /**
  * A client that is out of its pool, and is listened to until it goes back: without a listener, a lost
@@ -32,13 +35,21 @@ export class PostgresConnection {
   }
 
   /**
+   * Runs a statement of posthorn. Its columns must be texts, so that what it returns does not depend on the
+   * parsers of the pool, and not on the client: `pg-native` has no parsers for one statement.
+   */
+  query(text: string, values?: unknown[]): Promise<PostgresResult> {
+    return this.client.query({ text, values, types: TEXTS });
+  }
+
+  /**
    * Runs `use` with the client until `endsAt` (by the monotonic clock), and releases it. After anything but a
    * refusal its state is unknown: then the pool closes it.
    */
-  async runAndRelease<T>(endsAt: number, use: (client: PostgresClient) => Promise<T>): Promise<T> {
+  async runAndRelease<T>(endsAt: number, use: (connection: PostgresConnection) => Promise<T>): Promise<T> {
     let isUnknown = false;
     try {
-      return await withTimeLimit(use(this.client), endsAt - performance.now(), lateError);
+      return await withTimeLimit(use(this), endsAt - performance.now(), lateError);
     } catch (error) {
       isUnknown = !isRefusal(error);
       throw error;
@@ -61,7 +72,7 @@ export class PostgresConnection {
 export async function withClient<T>(
   pool: PostgresPool,
   endsAt: number,
-  use: (client: PostgresClient) => Promise<T>,
+  use: (connection: PostgresConnection) => Promise<T>,
 ): Promise<T> {
   let isLate = false;
   const acquired = PostgresConnection.acquire(pool).then((connection) => {

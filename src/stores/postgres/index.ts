@@ -2,7 +2,7 @@ export type { SkipReason } from '../../receiver/handling/named-handler.ts';
 export { InboxError } from '../kit/inbox/inbox-error.ts';
 export type { RankedKey } from '../kit/inbox/latest.ts';
 export type { InboxEvent, OnceOptions } from '../kit/inbox/once.ts';
-export type { PostgresClient, PostgresPool, PostgresResult } from './client.ts';
+export type { PostgresClient, PostgresPool, PostgresQuery, PostgresResult } from './client.ts';
 export { createPostgresDeadLetters, type PostgresDeadLettersOptions } from './dead-letters/dead-letters.ts';
 export type { BeginTransaction, InboxQuery } from './inbox/commit-by-other-client.ts';
 export type { PostgresRows, PostgresStatement, PostgresTransaction } from './inbox/handler-statements.ts';

@@ -2,8 +2,8 @@ import { ConfigurationError, UnavailableError } from '../../receiver/errors.ts';
 import { performance } from '../../receiver/timing/process-clock.ts';
 import { checkOptions } from '../../receiver/values/check-options.ts';
 import { messageOf } from '../../receiver/values/foreign-values.ts';
-import { checkPool, columnOf, type PostgresClient, type PostgresPool, readSchema } from './client.ts';
-import { withClient } from './connection.ts';
+import { checkPool, columnOf, type PostgresPool, readSchema } from './client.ts';
+import { type PostgresConnection, withClient } from './connection.ts';
 import { isRefusal, isRefusedConnection } from './errors.ts';
 import { inboxFunctions, rankedLatest } from './inbox/sql-functions.ts';
 import { storeFunctions } from './store/sql-functions.ts';
@@ -41,7 +41,9 @@ export async function migratePostgres(
   checkOptions(options, ['schema'], 'migratePostgres');
   const schema = readSchema('migratePostgres', options.schema);
   try {
-    await withClient(pool, performance.now() + LIMIT_MS, (client) => client.query(migrationSql(schema)));
+    await withClient(pool, performance.now() + LIMIT_MS, (connection) =>
+      connection.query(migrationSql(schema)),
+    );
   } catch (cause) {
     throw failure(schema, cause);
   }
@@ -57,10 +59,11 @@ function failure(schema: string, cause: unknown): Error {
 /** The version of the tables in a schema, which is quoted; 0 if there are none. */
 export async function readVersion(pool: PostgresPool, schema: string): Promise<number> {
   const table = `${schema}.migrations`;
-  const read = async (client: PostgresClient): Promise<number> => {
-    const found = await client.query('select to_regclass($1) is not null as found', [table]);
-    if (columnOf(found, 'found') !== true) return 0;
-    return Number(columnOf(await client.query(`select max(version) as version from ${table}`), 'version'));
+  const read = async (connection: PostgresConnection): Promise<number> => {
+    const found = await connection.query('select to_regclass($1)::text as found', [table]);
+    if (columnOf(found, 'found') === undefined) return 0;
+    const version = await connection.query(`select max(version)::text as version from ${table}`);
+    return Number(columnOf(version, 'version') ?? 0);
   };
   try {
     return await withClient(pool, performance.now() + LIMIT_MS, read);

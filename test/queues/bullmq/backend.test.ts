@@ -47,6 +47,8 @@ describe.each(functions)('$name', ({ name, create }) => {
         `connection of ${name} must be a pool of pg 8 with backend: 'postgres'`,
       );
     }
+    const connection = new Pool(Object({ binary: true }));
+    expectRefused(() => create({ backend: 'postgres', connection, scope }), 'a pool without binary: true');
   });
 });
 

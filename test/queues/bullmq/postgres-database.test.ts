@@ -11,7 +11,8 @@ function openDatabase(answer: () => Answer) {
   const sent: string[] = [];
   const printed: unknown[] = [];
   let isAway = false;
-  const query = async (text: string) => {
+  const query: QueueClient['query'] = async (statement) => {
+    const text = typeof statement === 'string' ? statement : statement.text;
     const isLook = /migration|current_schema/.test(text);
     if (!isLook) sent.push(text);
     const error = isLook ? undefined : answer();

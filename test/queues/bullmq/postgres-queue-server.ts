@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import { migrateBullQueue } from 'posthorn/bullmq';
 import { createPostgresDeadLetters, createPostgresStore } from 'posthorn/postgres';
 import { beforeAll } from 'vitest';
-import { type DatabaseFixture, useDatabase } from '../../stores/postgres/fixture.ts';
+import { type DatabaseFixture, ownParsers, useDatabase } from '../../stores/postgres/fixture.ts';
 import { ampleTime } from '../../support/limits.ts';
 import type { QueueServer } from './queue-server.ts';
 
@@ -41,11 +41,14 @@ export function postgresQueueServer(database: DatabaseFixture): PostgresQueueSer
   // The objects that BullMQ opens by itself listen as long as the pool lasts.
   pool.setMaxListeners(0);
   const ownPool = database.connect();
+  // Clients of these tests have parsers of their own, which are not those of BullMQ.
+  const connection = database.connect({ options: QUEUE_PATH, max: 20, ...ownParsers });
+  connection.setMaxListeners(0);
   const run = async (text: string, values: unknown[]): Promise<void> => {
     await pool.query(text, values);
   };
   return {
-    options: { backend: 'postgres', connection: pool },
+    options: { backend: 'postgres', connection },
     openStore: async (scope) => createPostgresStore(ownPool, { scope, ...ampleTime }),
     openDeadLetters: async (scope) => createPostgresDeadLetters(ownPool, { scope }),
     openBull: (scope) => new BullQueue(scope, { connection: pool }, createPostgresBackend),

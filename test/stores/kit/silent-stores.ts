@@ -1,7 +1,12 @@
 import type { DeadLetters, Store } from 'posthorn';
 import { createD1DeadLetters, createD1Store } from 'posthorn/d1';
 import { createDynamoDeadLetters, createDynamoStore } from 'posthorn/dynamodb';
-import { createPostgresDeadLetters, createPostgresInbox, createPostgresStore } from 'posthorn/postgres';
+import {
+  createPostgresDeadLetters,
+  createPostgresInbox,
+  createPostgresStore,
+  type PostgresQuery,
+} from 'posthorn/postgres';
 import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
 import { createSqliteDeadLetters, createSqliteInbox, createSqliteStore } from 'posthorn/sqlite';
 import { type ListedStore, type StoreName, stores } from '../../../src/stores/list.ts';
@@ -45,7 +50,7 @@ const functions: Readonly<Record<StoreName, Functions>> = {
   postgres: {
     client: (sent) => {
       const client = {
-        query: (text: string, values: unknown[] = []) => {
+        query: ({ text, values = [] }: PostgresQuery) => {
           sent.push(text, ...values);
           return unanswered();
         },

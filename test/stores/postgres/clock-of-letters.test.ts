@@ -10,9 +10,9 @@ function openPool(latest: unknown[]): PostgresPool {
   let isTaken = false;
   const waiting: (() => void)[] = [];
   const client: PostgresClient = {
-    query: async (_text, [limit] = []) => {
-      latest.push(limit);
-      const row = { now: Date.now() - HOUR_MS, late: false, found: true };
+    query: async (statement) => {
+      if (typeof statement !== 'string') latest.push(statement.values?.[0]);
+      const row = { now: `${Date.now() - HOUR_MS}`, late: 'false', found: 'true' };
       return { command: 'SELECT', rowCount: 1, rows: [row] };
     },
     on: () => {},

@@ -1,4 +1,4 @@
 import { describe } from 'vitest';
-import { describeStore } from './conformance.ts';
+import { describeStore, isolated } from './conformance.ts';
 
-describe('the store in PostgreSQL', () => describeStore('read committed'));
+describe('the store in PostgreSQL', () => describeStore(isolated('read committed')));

@@ -1,19 +1,27 @@
-import { createPostgresStore } from 'posthorn/postgres';
+import { randomUUID } from 'node:crypto';
+import type { Pool } from 'pg';
+import { createPostgresDeadLetters, createPostgresStore } from 'posthorn/postgres';
 import { storeConformance } from 'posthorn/testing';
 import { describe, test } from 'vitest';
+import { ampleTime } from '../../support/limits.ts';
+import { deadLettersConformance } from '../kit/conformance.ts';
 import { keyCases } from '../kit/key-cases.ts';
-import { useDatabase } from './fixture.ts';
+import { type ScopeOnServer, serverDeadLettersConformance } from '../kit/server-conformance.ts';
+import { type parsingPools, useDatabase } from './fixture.ts';
+import { LONG_CASE } from './long-case.ts';
 
-/** Adds the tests of what every store must do, for the store with transactions of these isolation levels. */
-export function describeStore(...isolations: readonly string[]): void {
+/** The pool whose transactions have an isolation level by default. */
+export function isolated(isolation: string): (typeof parsingPools)[number] {
+  const options = `-c default_transaction_isolation=${isolation.replace(' ', '\\ ')}`;
+  return { name: `has transactions that are ${isolation} by default`, settings: { options } };
+}
+
+/** Adds the tests of what every store must do, for the store on these pools. */
+export function describeStore(...pools: typeof parsingPools): void {
   const fixture = useDatabase();
 
-  describe.each(isolations)('whose transactions are %s by default', (isolation) => {
-    const connect = () =>
-      createPostgresStore(
-        fixture.connect({ options: `-c default_transaction_isolation=${isolation.replace(' ', '\\ ')}` }),
-        { scope: 'conformance' },
-      );
+  describe.each(pools)('whose pool $name', ({ settings }) => {
+    const connect = () => createPostgresStore(fixture.connect(settings), { scope: 'conformance' });
     let store: ReturnType<typeof connect> | undefined;
     const cases = storeConformance(() => {
       store ??= connect();
@@ -22,4 +30,15 @@ export function describeStore(...isolations: readonly string[]): void {
     for (const { name, run } of cases) test(name, run);
     test.each(keyCases)('$name', ({ check }) => check(connect));
   });
+}
+
+/** Adds the tests of what all dead letters on a server must do, for those in a pool. */
+export function testDeadLetters(pool: Pool): void {
+  const open = (scope: string): ScopeOnServer => ({
+    deadLetters: createPostgresDeadLetters(pool, { scope, ...ampleTime }),
+    store: createPostgresStore(pool, { scope, ...ampleTime }),
+  });
+  for (const { name, check } of deadLettersConformance.filter(({ name }) => name !== LONG_CASE))
+    test(name, () => check(open(randomUUID()).deadLetters));
+  for (const { name, check } of serverDeadLettersConformance) test(name, () => check(open));
 }

@@ -1,24 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { createPostgresDeadLetters, createPostgresStore } from 'posthorn/postgres';
+import { createPostgresDeadLetters } from 'posthorn/postgres';
 import { describe, expect, test } from 'vitest';
 import { ampleTime } from '../../support/limits.ts';
-import { createLetter, deadLettersConformance } from '../kit/conformance.ts';
-import { type ScopeOnServer, serverDeadLettersConformance } from '../kit/server-conformance.ts';
+import { createLetter } from '../kit/conformance.ts';
+import { testDeadLetters } from './conformance.ts';
 import { useDatabase } from './fixture.ts';
-import { LONG_CASE } from './long-case.ts';
 
 describe('dead letters in PostgreSQL', () => {
   const fixture = useDatabase();
   const client = fixture.connect();
 
-  for (const { name, check } of deadLettersConformance.filter(({ name }) => name !== LONG_CASE))
-    test(name, () => check(createPostgresDeadLetters(client, { scope: randomUUID(), ...ampleTime })));
-
-  const open = (scope: string): ScopeOnServer => ({
-    deadLetters: createPostgresDeadLetters(client, { scope, ...ampleTime }),
-    store: createPostgresStore(client, { scope, ...ampleTime }),
-  });
-  for (const { name, check } of serverDeadLettersConformance) test(name, () => check(open));
+  testDeadLetters(client);
 
   test('that were removed over a day ago leave nothing behind', async () => {
     const { put, remove } = createPostgresDeadLetters(client, { scope: 'forgotten', ...ampleTime });

@@ -24,6 +24,20 @@ export interface Fixture extends DatabaseFixture {
   readonly postgres: PostgresServer;
 }
 
+/** The type integer. */
+const INT4 = 23;
+
+/** Settings of a pool that change all values but integers, which tests read in handlers. */
+export const ownParsers: PoolConfig = {
+  types: { getTypeParser: (oid: number) => (oid === INT4 ? Number : () => 'of the application') },
+};
+
+/** The settings of pools of applications that change the forms of what statements return. */
+export const parsingPools: readonly { readonly name: string; readonly settings: PoolConfig }[] = [
+  { name: 'has parsers of its own', settings: ownParsers },
+  { name: 'takes results in binary', settings: Object({ binary: true }) },
+];
+
 /** Pools to one database, which may have to be started first. */
 class Pools {
   readonly #pools = new Set<Pool>();

@@ -15,6 +15,7 @@ import { TcpProxy } from '../redis/tcp-proxy.ts';
 import { useDatabase } from './fixture.ts';
 import { outliveDeadline } from './inbox-clients.ts';
 import { bookings, createLedger, type Handle, holdRun, openBook, recordsOf, tracesOf } from './ledger.ts';
+import { textOf } from './watched-pool.ts';
 
 const scope = 'inbox-test';
 
@@ -54,8 +55,8 @@ describe('an inbox whose PostgreSQL or process fails', () => {
       const query = client.query.bind(client);
       Reflect.set(client, 'query', async (...values: unknown[]) => {
         const result: unknown = await Reflect.apply(query, client, values);
-        if (values[0] === 'commit') commits += 1;
-        if (values[0] === 'commit' && commits === 1) throw new Error('Connection terminated');
+        if (textOf(values[0]) === 'commit') commits += 1;
+        if (textOf(values[0]) === 'commit' && commits === 1) throw new Error('Connection terminated');
         return result;
       });
     });

@@ -7,14 +7,18 @@ import { ampleDeadlines } from '../../support/limits.ts';
 import { openEndpoint, sendNew } from '../../support/open-endpoint.ts';
 import { KEY } from '../../support/served.ts';
 import { throwing } from '../../support/throwing.ts';
-import { useDatabase } from './fixture.ts';
+import { ownParsers, useDatabase } from './fixture.ts';
 import { book, bookings, createLedger, recordsOf, tracesOf } from './ledger.ts';
+import { firstWord, sentBy } from './watched-pool.ts';
 
 const scope = 'inbox-test';
 
-describe('an inbox', () => {
+describe.each([
+  { name: 'an inbox', settings: {} },
+  { name: 'an inbox of a pool that has parsers of its own', settings: ownParsers },
+])('$name', ({ settings }) => {
   const fixture = useDatabase();
-  const pool = fixture.connect();
+  const pool = fixture.connect(settings);
   beforeAll(() => createLedger(pool));
 
   type Handle = (transaction: PostgresTransaction, id: string) => unknown;
@@ -150,8 +154,8 @@ describe('an inbox', () => {
 
   test('takes objects as pg does, and no cursors', async () => {
     const { send } = await open(async ({ query }) => {
-      expect((await query({ text: 'select $1::text as a', values: ['b'], rowMode: 'array' })).rows).toEqual([
-        ['b'],
+      expect((await query({ text: 'select $1::int as a', values: [2], rowMode: 'array' })).rows).toEqual([
+        [2],
       ]);
       await expect(query(Object({ text: 'select 1', submit: () => {} }))).rejects.toMatchObject({
         code: 'configuration_invalid',
@@ -268,11 +272,12 @@ describe('an inbox', () => {
     });
     const event = await sendNew(send, 200);
     expect([runs, await bookings(pool, event), await recordsOf(pool, event)]).toEqual([3, 1, ['book']]);
-    expect((await pool.query('select id from conflicting')).rows).toEqual([{ id: event.id }]);
+    expect(await fixture.sql('select id from conflicting')).toBe(event.id);
     expect(reports.all[0]?.attempt).toBe(1);
   });
 
   test('leaves the settings of the session to the handler, but for the idle limit', async () => {
+    // The handler reads texts.
     const own = fixture.connect({ options: '-c lock_timeout=7s', max: 1 });
     await own.query('set lock_timeout = 4321');
     const seen: unknown[] = [];
@@ -291,18 +296,11 @@ describe('an inbox', () => {
   });
 
   test('records the event in the message that begins', async () => {
-    const sent: string[] = [];
     const counted = fixture.connect();
-    counted.on('connect', (client) => {
-      const query = client.query.bind(client);
-      Reflect.set(client, 'query', (text: string, values: unknown[]) => {
-        sent.push(text);
-        return query(text, values);
-      });
-    });
+    const sent = sentBy(counted);
     const { send } = await open(() => {}, createPostgresInbox(counted, { scope }));
     await send(createEvent('transfer.succeeded'));
-    expect(sent.map((text) => text.trim().split(/[\s;]/, 1)[0])).toEqual(['begin', 'insert', 'commit']);
+    expect(sent.map(firstWord)).toEqual(['begin', 'insert', 'commit']);
   });
 
   test('keeps ids apart that a column of text cannot hold, or an index', async () => {
@@ -377,14 +375,9 @@ describe('an inbox', () => {
       from generate_series(1, 12000) n, unnest(array['pruned', 'other']) scope`);
     expect(await inbox.prune({ olderThanMs: 86_400_000 })).toBe(6_000);
     expect(await inbox.prune({ olderThanMs: 86_400_000 })).toBe(0);
-    const { rows } = await pool.query(
-      `select scope, count(*)::int as count from posthorn.inbox
-       where scope in ('pruned', 'other') group by scope order by scope`,
-    );
-    expect(rows).toEqual([
-      { scope: 'other', count: 12_000 },
-      { scope: 'pruned', count: 6_000 },
-    ]);
+    const counts = `select scope, count(*) from posthorn.inbox
+      where scope in ('pruned', 'other') group by scope order by scope`;
+    expect(await fixture.sql(counts)).toBe('other|12000\npruned|6000');
     await expect(inbox.prune({ olderThanMs: -1 })).rejects.toThrow('olderThanMs');
   });
 });

@@ -1,4 +1,4 @@
-import type { Pool } from 'pg';
+import { type Pool, type PoolConfig, types } from 'pg';
 import type { WebhookEvent } from 'posthorn';
 import type { PostgresInbox, PostgresTransaction } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
@@ -14,12 +14,12 @@ export async function createLedger(pool: Pool): Promise<void> {
 }
 
 /** The pool of a database that has a ledger, once the tests run. */
-export function useLedger(fixture: DatabaseFixture): { readonly pool: Pool } {
+export function useLedger(fixture: DatabaseFixture, settings: PoolConfig = {}): { readonly pool: Pool } {
   let pool: Pool | undefined;
   beforeAll(() => createLedger(fixture.connect()));
   return {
     get pool() {
-      pool ??= fixture.connect();
+      pool ??= fixture.connect(settings);
       return pool;
     },
   };
@@ -65,19 +65,15 @@ export async function holdRun(openWith: (pass: () => Promise<void>) => Promise<P
 
 /** How often an event has been booked. */
 export async function bookings(pool: Pool, { id }: Pick<WebhookEvent, 'id'>): Promise<number> {
-  const { rows } = await pool.query<{ count: number }>(
-    'select count(*)::int as count from ledger where event_id = $1',
-    [id],
-  );
-  return rows[0]?.count ?? 0;
+  const text = 'select count(*) from ledger where event_id = $1';
+  const { rows } = await pool.query<{ count: number }>({ text, values: [id], types });
+  return Number(rows[0]?.count);
 }
 
 /** The handlers that have a record of an event. */
 export async function recordsOf(pool: Pool, { id }: Pick<WebhookEvent, 'id'>): Promise<string[]> {
-  const { rows } = await pool.query<{ handler: string }>(
-    'select handler from posthorn.inbox where event_key = $1 order by handler',
-    [id],
-  );
+  const text = 'select handler from posthorn.inbox where event_key = $1 order by handler';
+  const { rows } = await pool.query<{ handler: string }>({ text, values: [id], types });
   return rows.map(({ handler }) => handler);
 }
 

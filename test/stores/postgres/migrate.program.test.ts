@@ -3,7 +3,7 @@ import { migratePostgres } from 'posthorn/postgres';
 import { describe, expect, test } from 'vitest';
 import { errorOf } from '../../support/error-of.ts';
 import { freePort } from '../../support/free-port.ts';
-import { useDatabase } from './fixture.ts';
+import { ownParsers, useDatabase } from './fixture.ts';
 
 const isolations = ['read committed', 'repeatable read', 'serializable'];
 const TABLES = ['dead_letters', 'events', 'inbox', 'inbox_latest', 'migrations'];
@@ -25,7 +25,7 @@ describe('migratePostgres', () => {
   test.each(isolations)('creates them once, however many processes start at once: %s', async (isolation) => {
     const schema = `at-once-${isolation.replace(' ', '-')}`;
     const options = `-c default_transaction_isolation=${isolation.replace(' ', '\\ ')}`;
-    const pool = fixture.connect({ options });
+    const pool = fixture.connect({ options, ...ownParsers });
     await Promise.all(Array.from({ length: 8 }, () => migratePostgres(pool, { schema })));
     expect(await tablesOf(schema)).toEqual(TABLES);
     expect(await versionsOf(schema)).toBe('1\n2');

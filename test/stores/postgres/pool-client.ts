@@ -1,12 +1,14 @@
 import type { Pool, PoolClient } from 'pg';
 import type { Client } from './inbox-clients.ts';
 
+const ignore = (): void => {};
+
 /** A client for `begin` that does no more than it must, and gives rows as a list. */
 export function clientOf(pool: Pool): Client<PoolClient> {
   return {
     begin: async (work) => {
       const client = await pool.connect();
-      client.on('error', () => {});
+      client.on('error', ignore);
       let failure: boolean | undefined;
       try {
         await client.query('begin');
@@ -18,6 +20,7 @@ export function clientOf(pool: Pool): Client<PoolClient> {
         throw error;
       } finally {
         client.release(failure);
+        client.removeListener('error', ignore);
       }
     },
     run: (client, statement) => client.query(statement),

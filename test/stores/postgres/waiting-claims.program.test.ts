@@ -156,8 +156,8 @@ describe('a claim that waits for a client of the pool', () => {
     const connect: PostgresPool['connect'] = (callback) =>
       losing.connect((error, client) => {
         if (client === undefined || !isLost) return callback(error, client);
-        const query: typeof client.query = async (text, values) => {
-          await client.query(text, values);
+        const query: typeof client.query = async (statement) => {
+          await client.query(statement);
           throw new Error('the connection was lost');
         };
         callback(undefined, { ...client, query });

@@ -7,7 +7,7 @@ import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { copyPackage } from '../../support/copied-package.ts';
 import { openEndpoint } from '../../support/open-endpoint.ts';
-import { Connection, type Driver, type DriverConnection, type OpenDatabase } from './connection.ts';
+import { Connection, type Driver, type DriverConnection, type OpenDatabase, safely } from './connection.ts';
 import { testFaults, testFullDisk } from './fault-tests.ts';
 import { useSqlite } from './fixture.ts';
 import { testLatest } from './inbox-latest-tests.ts';
@@ -43,6 +43,12 @@ describe('on better-sqlite3', () => {
   testFullDisk(openDatabase);
   testMovedFile(openDatabase);
   testTurns(openDatabase);
+
+  describe('that gives bigints', () => {
+    testStore(safely(openDatabase), { walks: 1 });
+    testDeadLetters(safely(openDatabase));
+    testInbox(safely(openDatabase));
+  });
 
   describe('a handler of an inbox that calls database.transaction()', () => {
     const fixture = useSqlite(openDatabase);

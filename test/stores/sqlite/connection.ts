@@ -3,6 +3,8 @@ import type { SqliteDatabase, SqliteStatement } from 'posthorn/sqlite';
 /** The parts of a connection of libsql or better-sqlite3 that tests use. */
 export interface DriverConnection extends SqliteDatabase {
   readonly inTransaction: boolean;
+  /** Gives integers as bigints. */
+  defaultSafeIntegers(): unknown;
   close(): unknown;
 }
 
@@ -75,6 +77,10 @@ export class Connection implements SqliteDatabase {
     };
   }
 
+  defaultSafeIntegers(): void {
+    this.#inner.defaultSafeIntegers();
+  }
+
   close(): unknown {
     return this.#inner.close();
   }
@@ -83,3 +89,12 @@ export class Connection implements SqliteDatabase {
 function withTime(sql: string, now: number | undefined): string {
   return now === undefined ? sql : sql.replaceAll(NOW, (now / 1_000).toFixed(6));
 }
+
+/** Opens files so that integers of rows are bigints. */
+export const safely =
+  (open: OpenDatabase): OpenDatabase =>
+  (path, options) => {
+    const connection = open(path, options);
+    connection.defaultSafeIntegers();
+    return connection;
+  };

@@ -290,9 +290,7 @@ export function testInbox(openDatabase: OpenDatabase): void {
       database.exec('commit');
       expect(await inbox.prune({ olderThanMs: 60_000 })).toBe(6_000);
       expect(await inbox.prune({ olderThanMs: 60_000 })).toBe(0);
-      expect(Object.values(database.prepare('select count(*) from posthorn_inbox').get() ?? {})).toEqual([
-        6_001,
-      ]);
+      expect(database.prepare('select 1 from posthorn_inbox').all()).toHaveLength(6_001);
       await expect(inbox.prune({ olderThanMs: -1 })).rejects.toThrow(/olderThanMs must be a number/);
     });
 

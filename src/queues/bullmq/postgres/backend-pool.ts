@@ -5,7 +5,7 @@ import { queryResultOf } from './queryable.ts';
 import { QueueSession } from './session.ts';
 
 /** Runs a statement for BullMQ. */
-type Run = (text: string, values?: unknown[]) => Promise<PostgresResult>;
+type Run = (text: string, values?: readonly unknown[]) => Promise<PostgresResult>;
 
 /** The pool of a queue as BullMQ takes it. BullMQ does not end a pool that it is given. */
 export class BackendPool implements PgPool {
@@ -18,7 +18,7 @@ export class BackendPool implements PgPool {
   }
 
   async query<Row>(text: string, values?: readonly unknown[]): Promise<PgQueryResult<Row>> {
-    return queryResultOf(await this.#run(text, values === undefined ? undefined : [...values]));
+    return queryResultOf(await this.#run(text, values));
   }
 
   async connect(): Promise<PgPoolClient> {

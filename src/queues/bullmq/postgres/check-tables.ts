@@ -8,6 +8,7 @@ import {
 import { ConfigurationError } from '../../../receiver/errors.ts';
 import { messageOf } from '../../../receiver/values/foreign-values.ts';
 import { columnOf, type PostgresClient } from '../../../stores/postgres/client.ts';
+import type { PostgresConnection } from '../../../stores/postgres/connection.ts';
 import { isRefusal } from '../../../stores/postgres/errors.ts';
 import { queryableOf } from './queryable.ts';
 
@@ -30,9 +31,10 @@ export function isFinding(error: unknown): boolean {
  * Throws {@link ConfigurationError} if a queue cannot work with this connection: its tables are missing or
  * those of another version, or its statements would not find them.
  */
-export async function checkTables(client: PostgresClient): Promise<void> {
-  await checkVersion(client);
-  const schema = columnOf(await client.query('select current_schema() as schema'), 'schema');
+export async function checkTables(connection: PostgresConnection): Promise<void> {
+  await checkVersion(connection.client);
+  const found = await connection.query('select current_schema()::text as schema');
+  const schema = columnOf(found, 'schema');
   if (schema === QUEUE_SCHEMA) return;
   throw new ConfigurationError(
     `the pool of the queue must find the schema "${QUEUE_SCHEMA}" first, but finds "${schema}" first: make it ` +

@@ -2,13 +2,14 @@ import { setMaxListeners } from 'node:events';
 import { clearTimeout, performance, setTimeout } from '../../../receiver/timing/process-clock.ts';
 import { messageOf } from '../../../receiver/values/foreign-values.ts';
 import type { ClientConnection } from '../../../stores/kit/readiness.ts';
-import type { PostgresClient, PostgresResult } from '../../../stores/postgres/client.ts';
-import { withClient } from '../../../stores/postgres/connection.ts';
+import type { PostgresResult } from '../../../stores/postgres/client.ts';
+import { type PostgresConnection, withClient } from '../../../stores/postgres/connection.ts';
 import { isRefusal } from '../../../stores/postgres/errors.ts';
 import { LateStatementError } from '../late-statement-error.ts';
 import { checkTables } from './check-tables.ts';
 import { closedError, isAboutOneJob, isPassing } from './errors.ts';
 import type { QueuePool } from './pool.ts';
+import { runQuery } from './queryable.ts';
 
 /** pg itself waits for ever for a client and for an answer. */
 export const STATEMENT_LIMIT_MS = 10_000;
@@ -68,9 +69,9 @@ export class QueueDatabase implements ClientConnection {
   }
 
   /** Runs one statement. */
-  async run(text: string, values?: unknown[]): Promise<PostgresResult> {
+  async run(text: string, values?: readonly unknown[]): Promise<PostgresResult> {
     try {
-      return await this.#ask((client) => client.query(text, values));
+      return await this.#ask(({ client }) => runQuery(client, text, values));
     } catch (error) {
       if (isPassing(error)) this.lose(error);
       throw error;
@@ -78,7 +79,7 @@ export class QueueDatabase implements ClientConnection {
   }
 
   /** Runs one statement, again after each lost connection. */
-  async runUntilAnswered(text: string, values?: unknown[]): Promise<PostgresResult> {
+  async runUntilAnswered(text: string, values?: readonly unknown[]): Promise<PostgresResult> {
     const endsAt = ABOUT_A_LOCK.test(text) ? performance.now() + LOCK_LIMIT_MS : Number.POSITIVE_INFINITY;
     for (;;) {
       await this.ready();
@@ -146,7 +147,7 @@ export class QueueDatabase implements ClientConnection {
     });
   }
 
-  #ask<T>(use: (client: PostgresClient) => Promise<T>): Promise<T> {
+  #ask<T>(use: (connection: PostgresConnection) => Promise<T>): Promise<T> {
     return withClient(this.pool, performance.now() + STATEMENT_LIMIT_MS, use);
   }
 }

@@ -48,7 +48,7 @@ export async function migrateQueueTables(pool: PostgresPool): Promise<{
   readonly version: number;
 }> {
   try {
-    return await withClient(pool, performance.now() + LIMIT_MS, async (client) => {
+    return await withClient(pool, performance.now() + LIMIT_MS, async ({ client }) => {
       const previous = await readVersion(client);
       return { previous, version: await runMigrations(migratingOf(client), QUEUE_SCHEMA) };
     });

@@ -40,7 +40,14 @@ export function readQueuePool(functionName: string, connection: object): QueuePo
       `must be a pool of pg 8 with backend: 'postgres': new Pool({ …, options: '-c search_path=bullmq' })`,
     );
   }
-  const max = propertyOf(propertyOf(connection, 'options'), 'max');
+  const options = propertyOf(connection, 'options');
+  if (propertyOf(options, 'binary') === true) {
+    throw invalidOption(
+      `connection of ${functionName}`,
+      'must be a pool without binary: true, because BullMQ reads results as texts',
+    );
+  }
+  const max = propertyOf(options, 'max');
   if (typeof max !== 'number' || max >= 2) return connection;
   throw invalidOption(
     `connection of ${functionName}`,

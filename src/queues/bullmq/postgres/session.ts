@@ -5,7 +5,7 @@ import { lateError, noClientError } from '../../../stores/postgres/errors.ts';
 import { type QueueDatabase, STATEMENT_LIMIT_MS } from './database.ts';
 import { closedError, isPassing } from './errors.ts';
 import type { QueueClient, QueueNotification } from './pool.ts';
-import { queryResultOf } from './queryable.ts';
+import { queryResultOf, runQuery } from './queryable.ts';
 
 /**
  * A client for BullMQ, which checks its tables with one, and hears of new jobs with another. It is taken out
@@ -42,7 +42,7 @@ export class QueueSession extends EventEmitter implements PgPoolClient {
       try {
         this.#client ??= this.#acquire();
         const client = await this.#client;
-        const answer = client.query(text, values === undefined ? undefined : [...values]);
+        const answer = runQuery(client, text, values);
         return queryResultOf(await withTimeLimit(answer, STATEMENT_LIMIT_MS, lateError));
       } catch (error) {
         if (!isPassing(error)) throw error;

@@ -28,7 +28,7 @@ export class PostgresLetterOperations {
     const endsAt = performance.now() + this.#limitMs;
     const row = await this.#clock.runInTime(endsAt, () => this.#runOnce(statement, values, endsAt));
     if (row === undefined) throw lateError();
-    return row.found === true ? row : undefined;
+    return row.found === 'true' ? row : undefined;
   }
 
   /** Resolves with undefined if the server refused the operation as late. */
@@ -36,15 +36,15 @@ export class PostgresLetterOperations {
     const { rows } = await this.#send(statement, values, endsAt);
     const [row] = rows;
     this.#clock.set(Number(row?.now));
-    return row?.found !== true && row?.late === true ? undefined : row;
+    return row?.found !== 'true' && row?.late === 'true' ? undefined : row;
   }
 
   async #send(text: string, values: readonly unknown[], endsAt: number): Promise<PostgresResult> {
     for (let tries = 1; ; tries += 1) {
       try {
         // Only now, because an answer that came during the wait for the client has brought a newer time.
-        return await withClient(this.#pool, endsAt, (client) =>
-          client.query(text, [this.#clock.latest(endsAt), ...values]),
+        return await withClient(this.#pool, endsAt, (connection) =>
+          connection.query(text, [this.#clock.latest(endsAt), ...values]),
         );
       } catch (error) {
         if (!mayPass(error) || tries === MAX_TRIES) throw error;

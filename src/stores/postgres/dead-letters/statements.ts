@@ -22,9 +22,9 @@ export interface LetterStatements {
 }
 
 /**
- * The statements on the letters of a schema, which is quoted, under a time limit. Each returns one row: `now`
- * is the time of PostgreSQL in milliseconds, `late` is true if its caller has given up, and `found` is true
- * if there was a letter to return or to change.
+ * The statements on the letters of a schema, which is quoted, under a time limit. Each returns one row of
+ * texts: `now` is the time of PostgreSQL in milliseconds, `late` is `true` if its caller has given up, and
+ * `found` is `true` if there was a letter to return or to change.
  *
  * A letter that is written in place of another keeps its position if both were parked in the same
  * millisecond. The row of a removed letter is kept for a while, for lists that continue after it.
@@ -46,11 +46,11 @@ on conflict (scope, key) do update set
     else excluded.position
   end
 where not ${IS_LATE}
-returning true as found
+returning 'true' as found
 )`),
 
     get: withTime(`action as (
-select true as found, letter from ${table} where scope = $2 and key = $3 and letter is not null
+select 'true' as found, letter from ${table} where scope = $2 and key = $3 and letter is not null
 )`),
 
     remove: withTime(`forgotten as (
@@ -61,11 +61,11 @@ select true as found, letter from ${table} where scope = $2 and key = $3 and let
 ), action as (
 update ${table} set letter = null, removed_at = clock_timestamp()
 where scope = $2 and key = $3 and letter is not null and ${limitsWait} and not ${IS_LATE}
-returning true as found
+returning 'true' as found
 )`),
 
     next: withTime(`action as (
-select true as found, key, letter, parked_at || '/' || position as place from ${table}
+select 'true' as found, key, letter, parked_at || '/' || position as place from ${table}
 where scope = $2 and letter is not null and (parked_at, position) > (
   coalesce($4::bigint, (select parked_at from ${table} where scope = $2 and key = nullif($3, '')), ${BEFORE_ALL}),
   coalesce($5::bigint, (select position from ${table} where scope = $2 and key = nullif($3, '')), 0)
@@ -79,6 +79,6 @@ order by parked_at, position limit 1
 function withTime(queries: string): string {
   return `
 with ${queries}
-select extract(epoch from clock_timestamp()) * 1000 as now, ${IS_LATE} as late, ${DURABLE_COMMIT}, action.*
+select (extract(epoch from clock_timestamp()) * 1000)::text as now, (${IS_LATE})::text as late, ${DURABLE_COMMIT}, action.*
 from (values (1)) as one left join action on true`;
 }

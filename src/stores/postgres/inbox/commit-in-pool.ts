@@ -65,7 +65,7 @@ class PoolTransaction {
   /** Runs BEGIN and another statement, in one message; resolves with the result of that. */
   async begin(text: string): Promise<unknown> {
     try {
-      const results: unknown = await this.#limits.within(this.#connection.client.query(text));
+      const results: unknown = await this.#limits.within(this.#connection.query(text));
       return Array.isArray(results) ? results.at(-1) : results;
     } catch (error) {
       this.#isUnknown = sqlStateOf(error) === undefined;
@@ -74,10 +74,10 @@ class PoolTransaction {
   }
 
   /** The transaction as the handler gets it. `xact` is the number of the transaction that has the record. */
-  handOver(key: SchemaRecordKey, xact: unknown): HandlerStatements {
+  handOver(key: SchemaRecordKey, xact: string | undefined): HandlerStatements {
     this.#handle = new HandlerStatements(
       this.#connection,
-      new TransactionRecord(this.#connection.client, key, xact),
+      new TransactionRecord(this.#connection, key, xact),
     );
     return this.#handle;
   }
@@ -98,7 +98,7 @@ class PoolTransaction {
     let command: string;
     this.#isCommitSent = true;
     try {
-      ({ command } = await this.#limits.withGrace(this.#connection.client.query('commit'), lateError));
+      ({ command } = await this.#limits.withGrace(this.#connection.query('commit'), lateError));
     } catch (cause) {
       const isRefused = isRefusedCommit(cause);
       this.#release(!isRefused);
@@ -113,14 +113,12 @@ class PoolTransaction {
   }
 
   /** Gives up the handler's writes. Never rejects; a client whose state is unknown is closed. */
-  async rollBack(xact: unknown): Promise<void> {
+  async rollBack(xact: string | undefined): Promise<void> {
     if (this.#isReleased) return;
     const running = this.#handle?.stop();
     if (running !== undefined) await cancel(this.#pool, xact, running);
     if (running !== undefined || this.#isUnknown) return this.#release(true);
-    const rolledBack = this.#connection.client
-      .query('rollback')
-      .then(({ command }) => command === 'ROLLBACK');
+    const rolledBack = this.#connection.query('rollback').then(({ command }) => command === 'ROLLBACK');
     const isClean = await settledWithin(rolledBack, GRACE_MS).catch(() => false);
     this.#release(isClean !== true);
   }
@@ -161,7 +159,11 @@ const CANCEL_AGAIN_MS = 100;
  * use here: it needs the client of the query, and it names the process of the connection, which is another
  * one if PgBouncer lies in between.
  */
-export async function cancel(pool: PostgresPool, xact: unknown, running: Promise<unknown>): Promise<void> {
+export async function cancel(
+  pool: PostgresPool,
+  xact: string | undefined,
+  running: Promise<unknown>,
+): Promise<void> {
   const endsAt = performance.now() + GRACE_MS;
   const hasEnded = running.then(
     () => true,
@@ -169,7 +171,7 @@ export async function cancel(pool: PostgresPool, xact: unknown, running: Promise
   );
   while (performance.now() < endsAt) {
     // A cancellation that comes before its query does nothing: hence again and again.
-    await withClient(pool, endsAt, (client) => client.query(CANCEL, [xact])).catch(() => {});
+    await withClient(pool, endsAt, (connection) => connection.query(CANCEL, [xact])).catch(() => {});
     if ((await settledWithin(hasEnded, CANCEL_AGAIN_MS)) === true) return;
   }
 }

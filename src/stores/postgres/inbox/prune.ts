@@ -23,9 +23,9 @@ export async function prune(
   for (;;) {
     const values = [scope, ...last, olderThanMs];
     const endsAt = performance.now() + BATCH_LIMIT_MS;
-    const result = await withClient(pool, endsAt, (client) => client.query(statement, values));
+    const result = await withClient(pool, endsAt, (connection) => connection.query(statement, values));
     deleted += Number(columnOf(result, 'deleted') ?? 0);
-    if (columnOf(result, 'looked_at') !== BATCH_SIZE) return deleted;
+    if (Number(columnOf(result, 'looked_at')) !== BATCH_SIZE) return deleted;
     last = [columnOf(result, 'event_key'), columnOf(result, 'handler')];
   }
 }
@@ -41,7 +41,7 @@ function deleteBatch(schema: string): string {
   where inbox.scope = batch.scope and inbox.event_key = batch.event_key and inbox.handler = batch.handler
     and batch.handled_at < now() - $4 * interval '1 millisecond' returning 1
 )
-select event_key, handler, (select count(*) from gone)::int as deleted,
-  (select count(*) from batch)::int as looked_at
+select event_key, handler, (select count(*) from gone)::text as deleted,
+  (select count(*) from batch)::text as looked_at
 from batch order by event_key desc, handler desc limit 1`;
 }

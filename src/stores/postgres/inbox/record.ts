@@ -1,8 +1,8 @@
 import { performance } from '../../../receiver/timing/process-clock.ts';
 import { committedByHandler } from '../../kit/inbox/inbox-error.ts';
 import type { RecordKey } from '../../kit/inbox/once.ts';
-import { columnOf, type PostgresClient, type PostgresPool } from '../client.ts';
-import { withClient } from '../connection.ts';
+import { columnOf, type PostgresPool } from '../client.ts';
+import { type PostgresConnection, withClient } from '../connection.ts';
 import { DURABLE_COMMIT } from '../durable-commit.ts';
 import { IN_FAILED_TRANSACTION, sqlStateOf } from '../errors.ts';
 import { GRACE_MS } from './time-limits.ts';
@@ -67,13 +67,13 @@ function valuesOf({ scope, eventKey, handler }: RecordKey): unknown[] {
 export class TransactionRecord {
   /** A text was sent that may have ended the transaction. The record was taken out before. */
   wasWithheld = false;
-  readonly #client: PostgresClient;
+  readonly #connection: PostgresConnection;
   readonly #key: SchemaRecordKey;
   /** The number of the transaction that the record was written in. */
-  readonly #xact: unknown;
+  readonly #xact: string | undefined;
 
-  constructor(client: PostgresClient, key: SchemaRecordKey, xact: unknown) {
-    this.#client = client;
+  constructor(connection: PostgresConnection, key: SchemaRecordKey, xact: string | undefined) {
+    this.#connection = connection;
     this.#key = key;
     this.#xact = xact;
   }
@@ -88,7 +88,7 @@ export class TransactionRecord {
     const { statements } = this.#key;
     this.wasWithheld = true;
     try {
-      await this.#client.query(
+      await this.#connection.query(
         `delete from ${statements.schema}.inbox where ${IS_RECORD}`,
         valuesOf(this.#key),
       );
@@ -100,7 +100,7 @@ export class TransactionRecord {
 
   /** Resolves with true if the transaction is still that of the record; rejects if it has failed. */
   async isInTransaction(): Promise<boolean> {
-    return columnOf(await this.#client.query(PROBE), 'xact') === this.#xact;
+    return columnOf(await this.#connection.query(PROBE), 'xact') === this.#xact;
   }
 
   /**
@@ -112,7 +112,7 @@ export class TransactionRecord {
     if (!this.wasWithheld) return this.isInTransaction();
     const { statements } = this.#key;
     const xact = 'pg_current_xact_id_if_assigned()::xid::text';
-    const result = await this.#client.query(
+    const result = await this.#connection.query(
       `with restored as (
   insert into ${statements.schema}.inbox (scope, event_key, handler)
   select $1, $2, $3 where ${xact} = $4 on conflict do nothing
@@ -128,7 +128,7 @@ select ${xact} as xact`,
 export interface DoubtfulFailure {
   readonly error: unknown;
   /** The number of the transaction that the record was written in. */
-  readonly xact: unknown;
+  readonly xact: string | undefined;
   /** The transaction is known to have ended, but not whether by COMMIT or ROLLBACK. */
   readonly hasEnded: boolean;
 }
@@ -157,7 +157,11 @@ export async function settleFailure(
  * its own: no other run may take the event for handled. Resolves with the state of that transaction:
  * `committed`, `aborted` or, if it was prepared, `in progress`.
  */
-async function takeBack(pool: PostgresPool, key: SchemaRecordKey, xact: unknown): Promise<unknown> {
+async function takeBack(
+  pool: PostgresPool,
+  key: SchemaRecordKey,
+  xact: string | undefined,
+): Promise<string | undefined> {
   // The status is asked for by a number of 64 bits, whose upper half is that of a present one or one less.
   const text = `with taken_back as (
   delete from ${key.statements.schema}.inbox where ${IS_RECORD} and xmin::text = $4::text
@@ -168,5 +172,5 @@ select pg_xact_status((xact - ((xact - $4::text::bigint) & 4294967295))::text::x
 from present`;
   const endsAt = performance.now() + GRACE_MS;
   const values = [...valuesOf(key), xact];
-  return columnOf(await withClient(pool, endsAt, (client) => client.query(text, values)), 'status');
+  return columnOf(await withClient(pool, endsAt, (connection) => connection.query(text, values)), 'status');
 }

@@ -33,7 +33,7 @@ export class TransactionStep {
   /** The record is written, and the handler begins. */
   hasBegun = false;
   /** The number of the transaction. */
-  xact: unknown;
+  xact: string | undefined;
   readonly #onBegun: () => void;
 
   constructor(onBegun: () => void) {

@@ -1,6 +1,6 @@
 import { performance } from '../../../receiver/timing/process-clock.ts';
 import { messageOf } from '../../../receiver/values/foreign-values.ts';
-import type { PostgresPool } from '../client.ts';
+import { columnOf, type PostgresPool } from '../client.ts';
 import { withClient } from '../connection.ts';
 import { explain, isRefusal } from '../errors.ts';
 
@@ -52,10 +52,10 @@ export class Cleaning {
 
   async #deleteBatch(): Promise<number> {
     const endsAt = performance.now() + this.#limitMs;
-    const { rows } = await withClient(this.#pool, endsAt, (client) =>
-      client.query(`select ${this.#schema}.clean($1) as deleted`, [BATCH_SIZE]),
+    const result = await withClient(this.#pool, endsAt, (connection) =>
+      connection.query(`select ${this.#schema}.clean($1)::text as deleted`, [BATCH_SIZE]),
     );
-    return Number(rows[0]?.deleted);
+    return Number(columnOf(result, 'deleted'));
   }
 
   #warn(error: unknown): void {

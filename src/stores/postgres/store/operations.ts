@@ -2,11 +2,10 @@ import { inNextTurn } from '../../../receiver/timing/next-turn.ts';
 import { performance } from '../../../receiver/timing/process-clock.ts';
 import { withTimeLimit } from '../../../receiver/timing/time-limit.ts';
 import { Timer } from '../../../receiver/timing/timer.ts';
-import { show } from '../../../receiver/values/foreign-values.ts';
 import { wholeMs } from '../../kit/durations.ts';
 import { ServerClock } from '../../kit/server-clock.ts';
 import { type ServerAnswer, type ServerOperation, termsOf } from '../../kit/server-store.ts';
-import type { PostgresClient, PostgresPool } from '../client.ts';
+import { columnOf, type PostgresPool } from '../client.ts';
 import { PostgresConnection } from '../connection.ts';
 import { DURABLE_COMMIT } from '../durable-commit.ts';
 import { explain, isRefusal, lateError, mayPass, noClientError } from '../errors.ts';
@@ -144,9 +143,7 @@ export class PostgresOperations {
     }
     const endsAt = Math.max(...batch.map((pending) => pending.endsAt));
     try {
-      const [now, ...results] = await connection.runAndRelease(endsAt, (client) =>
-        this.#query(client, batch),
-      );
+      const [now, ...results] = await connection.runAndRelease(endsAt, () => this.#query(connection, batch));
       this.#clock.set(Number(now));
       batch.forEach((pending, index) => {
         this.#settle(pending, results[index] ?? '');
@@ -158,13 +155,16 @@ export class PostgresOperations {
   }
 
   /** Resolves with the server's time in milliseconds and the result of each operation. */
-  async #query(client: PostgresClient, batch: readonly PooledOperation[]): Promise<readonly string[]> {
+  async #query(
+    connection: PostgresConnection,
+    batch: readonly PooledOperation[],
+  ): Promise<readonly string[]> {
     const { schema, scope, limitMs } = this.#settings;
     const operations = batch.map(({ operation }) => operation);
     const terms = operations.map(termsOf);
     // A completion is what later duplicates are answered 200 for; a claim that a crash forgets is made again.
     const durable = operations.some(({ name }) => name === 'complete') ? `, ${DURABLE_COMMIT}` : '';
-    const { rows } = await client.query(
+    const answer = await connection.query(
       `select ${schema}.operate($1, $2, $3, $4, $5, $6, $7, $8, $9) as results${durable}`,
       [
         // A row that somebody else has locked must not hold up other operations for long.
@@ -179,8 +179,8 @@ export class PostgresOperations {
         terms.map(({ detail }) => detail),
       ],
     );
-    const results = rows[0]?.results;
-    if (typeof results !== 'string') throw new Error(`PostgreSQL gave an unknown result: ${show(results)}`);
+    const results = columnOf(answer, 'results');
+    if (results === undefined) throw new Error('PostgreSQL gave no results');
     return results.split('\n');
   }
 
