@@ -14,6 +14,7 @@ import {
   refused,
 } from '../../support/open-endpoint.ts';
 import { MINUTE_MS } from '../../support/step-clock.ts';
+import { unanswered } from '../../support/unanswered.ts';
 
 describe('once close has run out of grace', () => {
   test('a delivery whose body was still being read starts no handler', async () => {
@@ -86,38 +87,47 @@ describe('once close has run out of grace', () => {
     return answer;
   }
 
-  test.each(['get', 'put'] as const)(
-    'a run that was at the %s of its letter starts no handler',
-    async (at) => {
-      const map = createMapDeadLetters();
-      const gate = new Gate();
-      const deadLetters: DeadLetters = {
-        ...map,
-        get: async (id) => {
-          if (at === 'get') await gate.pass();
-          return map.get(id);
-        },
-        put: async (letter) => {
-          if (at === 'put') await gate.pass();
-          await map.put(letter);
-        },
-      };
-      const opened = await openBeside({ deadLetters });
-      gate.shut();
-      const event = eventAt(Date.now() - 15 * MINUTE_MS);
-      expect(await closeAtGate(gate, event, opened)).toEqual(accepted('parked', event.id));
-      expect(opened.held.calls.all).toHaveLength(1);
-      const letter = await letterOf(map, event.id);
-      expect(letter).toMatchObject({ reason: 'run_closed' });
-      expect(letter.runningUntil).toBeUndefined();
-      expect(await opened.reports.first((report) => report.event?.id === event.id)).toMatchObject({
-        outcome: 'parked',
-        code: 'run_closed',
-        endpointAtRisk: false,
-        handlers: [],
-      });
-    },
-  );
+  /** A schema that answers only for the other run. */
+  const silentSchema = () => {
+    const answers = [(value: unknown) => ({ value })];
+    const validate = (value: unknown) => answers.pop()?.(value) ?? unanswered();
+    return { transfer: { '~standard': { version: 1, vendor: 'test', validate } } } as const;
+  };
+
+  test.each([
+    ['get', '', {}],
+    ['put', '', {}],
+    ['put', ', and waits for no permit', { maxRunning: 1 }],
+    ['put', ', and waits for no schema', { schemas: silentSchema() }],
+  ] as const)('a run that was at the %s of its letter starts no handler%s', async (at, _, options) => {
+    const map = createMapDeadLetters();
+    const gate = new Gate();
+    const deadLetters: DeadLetters = {
+      ...map,
+      get: async (id) => {
+        if (at === 'get') await gate.pass();
+        return map.get(id);
+      },
+      put: async (letter) => {
+        if (at === 'put') await gate.pass();
+        await map.put(letter);
+      },
+    };
+    const opened = await openBeside({ deadLetters, ...options });
+    gate.shut();
+    const event = eventAt(Date.now() - 15 * MINUTE_MS);
+    expect(await closeAtGate(gate, event, opened)).toEqual(accepted('parked', event.id));
+    expect(opened.held.calls.all).toHaveLength(1);
+    const letter = await letterOf(map, event.id);
+    expect(letter).toMatchObject({ reason: 'run_closed' });
+    expect(letter.runningUntil).toBeUndefined();
+    expect(await opened.reports.first((report) => report.event?.id === event.id)).toMatchObject({
+      outcome: 'parked',
+      code: 'run_closed',
+      endpointAtRisk: false,
+      handlers: [],
+    });
+  });
 
   test('a run whose claim was under way starts no handler, and gives the claim back', async () => {
     const memory = createMemoryStore();

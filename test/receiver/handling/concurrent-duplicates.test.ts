@@ -161,9 +161,11 @@ describe('concurrent duplicates in two processes that share a store', () => {
     const store = createMemoryStore();
     const event = createEvent('transfer.created');
     await store.claim({ id: event.id, token: 'other', leaseMs: 60_000, retentionMs: 60_000 });
-    const { held, receive } = await openHeld({ store });
+    const { held, receive, reports } = await openHeld({ store });
     expect(await passUntil(fakeTime(), receive(event))).toEqual(refused(503, 'event_running'));
     expect(held.calls.all).toHaveLength(0);
+    const message = /another process .*; if it was killed, its claim ends in 3\d{4} ms$/;
+    expect(reports.all[0]?.error?.message).toMatch(message);
   });
 
   test('a long run keeps its lease', async () => {

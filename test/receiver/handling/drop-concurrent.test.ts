@@ -65,6 +65,14 @@ describe('a drop', () => {
     expect(await replayed).toMatchObject({ outcome: 'processed' });
   });
 
+  test('by a copy of the letter from before a last attempt began is refused, and claims nothing', async () => {
+    const { claim, letter, letters, receiver } = await openWithLetter();
+    letters.set(letter.id, { ...letter, runningUntil: Date.now() + HOUR_MS });
+    expect(await receiver.drop(letter)).toBe(false);
+    expect(letters.size).toBe(1);
+    expect(await claim()).toMatchObject({ state: 'claimed', attempt: 1 });
+  });
+
   test('of an event that was handled meanwhile is false, and takes the letter out', async () => {
     const { letter, letters, receiver, store } = await openWithLetter();
     await store.complete({ id: letter.id, token: 'elsewhere', retentionMs: HOUR_MS });

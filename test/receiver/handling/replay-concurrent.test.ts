@@ -82,8 +82,8 @@ describe('a replay by a receiver without dead letters', () => {
 });
 
 describe('a replay that joins the run of a delivery', () => {
-  async function openJoined(deadLetters: DeadLetters) {
-    const opened = await openWithLetter(0, { deadLetters });
+  async function openJoined(deadLetters: DeadLetters, minutes = 0) {
+    const opened = await openWithLetter(minutes, { deadLetters });
     await deadLetters.put(opened.letter);
     const first = opened.send(opened.event);
     const call = await opened.held.calls.nth(1);
@@ -112,16 +112,16 @@ describe('a replay that joins the run of a delivery', () => {
     });
   });
 
-  test('which fails leaves the letter', async () => {
+  test.for([
+    ['fails leaves the letter', 0, 'failed', {}],
+    ['parks its event as a last attempt leaves that letter', 15, 'parked', { reason: 'handler_failed' }],
+  ] as const)('which %s', async ([, minutes, outcome, parked]) => {
     const deadLetters = createMapDeadLetters();
-    const { call, event, first, letter, replayed } = await openJoined(deadLetters);
+    const { call, event, first, letter, replayed } = await openJoined(deadLetters, minutes);
     call.fail(new Error('poison'));
-    expect(await first).toEqual(refused(500, 'handler_failed'));
-    expect(await replayed).toMatchObject({
-      outcome: 'failed',
-      code: 'handler_failed',
-      endpointAtRisk: false,
-    });
-    expect(await deadLetters.get(event.id)).toEqual(letter);
+    const isParked = outcome === 'parked';
+    expect(await first).toEqual(isParked ? accepted(outcome, event.id) : refused(500, 'handler_failed'));
+    expect(await replayed).toMatchObject({ outcome, code: 'handler_failed', endpointAtRisk: false });
+    expect(await deadLetters.get(event.id)).toMatchObject(isParked ? parked : letter);
   });
 });

@@ -1,4 +1,10 @@
-import { ConfigurationError, createReceiver, PermanentError, type Receiver } from 'posthorn';
+import {
+  ConfigurationError,
+  createMemoryStore,
+  createReceiver,
+  PermanentError,
+  type Receiver,
+} from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { awaitedLater } from '../../support/awaited-later.ts';
@@ -101,6 +107,15 @@ describe('an event with queued handlers', () => {
     expect(await send(event)).toEqual(accepted('duplicate', event.id));
     expect(queue.calls).toBe(1);
     expect(reports.all.map(({ outcome }) => outcome).sort()).toEqual(['duplicate', 'duplicate', 'queued']);
+  });
+
+  test('is not enqueued again if it comes again before the store has recorded it', async () => {
+    const complete = () => Promise.reject(new Error('ECONNREFUSED'));
+    const store = { ...createMemoryStore(), complete, commandTimeoutMs: 20 };
+    const { queue, send } = await open({ store, leaseMs: 100 });
+    expect(await send(event)).toEqual(queued);
+    expect(await send(event)).toEqual(accepted('duplicate', event.id));
+    expect(queue.calls).toBe(1);
   });
 
   test('is a job with the raw body, the headers without credentials, the times and what was handled', async () => {

@@ -12,9 +12,9 @@ const event = createEvent('transfer.succeeded');
 /** An endpoint with a handler that runs before the answer and one for workers, and the letter of an event. */
 async function openWithLetter() {
   const held = new HeldHandler();
-  let isBroken = true;
+  const state = { isBroken: true };
   const mail = (...args: Parameters<typeof held.handle>): Promise<void> => {
-    if (isBroken) throw new PermanentError('no such address');
+    if (state.isBroken) throw new PermanentError('no such address');
     return held.handle(...args);
   };
   const deadLetters = createMapDeadLetters();
@@ -24,9 +24,9 @@ async function openWithLetter() {
       .on('transfer.*', () => {}, { name: 'book', queue: true }),
   );
   await endpoint.send(event);
-  isBroken = false;
+  state.isBroken = false;
   const letter = await letterOf(deadLetters, event.id);
-  return { ...endpoint, held, letter };
+  return { ...endpoint, held, letter, state };
 }
 
 test('a replay keeps a duplicate from running the handlers before its answer', async () => {
@@ -59,4 +59,14 @@ test('a second replay in the same process joins the first one', async () => {
   expect(await first).toMatchObject({ outcome: 'processed' });
   expect(await second).toMatchObject({ outcome: 'duplicate' });
   expect(held.calls.all).toHaveLength(1);
+});
+
+test('a replay that is parked again leaves the handlers before the answer to a delivery', async () => {
+  const { held, letter, receiver, send, state } = await openWithLetter();
+  state.isBroken = true;
+  expect(await receiver.replay(letter)).toMatchObject({ outcome: 'parked' });
+  state.isBroken = false;
+  const sent = send(event);
+  (await held.calls.nth(1)).succeed();
+  expect((await sent).status).toBe(202);
 });
