@@ -109,6 +109,7 @@ describe('CommonJS projects that cannot load ESM:', () => {
   ])('TypeScript %s, module %s, moduleResolution %s', (version, module, moduleResolution) => {
     const { run } = createProject('typescript', ...typescriptWith(version));
     const options = ['--module', module, '--moduleResolution', moduleResolution];
+    run('node_modules/.bin/tsc', [...strict, ...options, '--noEmit', '--lib', 'es2022,dom', 'use.ts']);
     run('node_modules/.bin/tsc', [...strict, ...options, 'use.ts']);
     expectToRun(run);
   });

@@ -45,8 +45,8 @@ export type EndpointOptions = Partial<ReceiverOptions<Record<never, never>>>;
 /** Registers a handler: the only one of an endpoint. */
 export function on<const P extends Pattern>(
   pattern: P | readonly P[],
-  handler: (event: EventOf<P, Record<never, never>>, context: HandlerContext) => unknown,
-  options?: HandlerOptions<EventOf<P, Record<never, never>>>,
+  handler: (event: EventOf<P>, context: HandlerContext) => unknown,
+  options?: HandlerOptions<EventOf<P>>,
 ): (receiver: Receiver) => void {
   return (receiver) => void receiver.on(pattern, handler, options);
 }

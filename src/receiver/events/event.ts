@@ -49,7 +49,7 @@ export type AnyEvent<S extends Schemas = Record<never, never>> =
  * `transfer.*`, `event.type` is a known type or another text that begins with `transfer.`; the type of `data`
  * is the same for all.
  */
-export type EventOf<P extends Pattern, S extends Schemas> = P extends '*'
+export type EventOf<P extends Pattern, S extends Schemas = Record<never, never>> = P extends '*'
   ? KnownEvent<S> | UnknownEvent<S>
   : P extends `${infer Prefix}.*`
     ?

@@ -9,7 +9,14 @@ import { show, typeNameOf } from '../values/foreign-values.ts';
 export type HeaderFields =
   | { readonly [name: string]: FieldValue }
   | Iterable<readonly [name: string, value: FieldValue]>
-  | readonly string[];
+  | readonly string[]
+  | WebHeaders;
+
+/** `Headers`, whose pairs TypeScript 5 knows only with the library `dom.iterable` beside `dom`. */
+interface WebHeaders {
+  get(name: string): string | null;
+  forEach(callback: (value: string, name: string) => void): void;
+}
 
 /** All values of each field, by lower-case name. */
 export interface HeaderValues {
@@ -45,7 +52,7 @@ export function readHeaders(fields: HeaderFields): HeaderValues {
     for (let index = 0; index + 1 < fields.length; index += 2)
       addField(values, fields[index] ?? '', fields[index + 1]);
   } else {
-    for (const pair of isIterable(fields) ? fields : Object.entries(fields)) {
+    for (const pair of pairsOf(fields)) {
       if (!isList(pair)) throw invalidHeaders(fields);
       addField(values, ...pair);
     }
@@ -71,8 +78,20 @@ function isAlternating(fields: HeaderFields): fields is readonly string[] {
   return Array.isArray(fields) && typeof fields[0] === 'string';
 }
 
+function pairsOf(fields: Exclude<HeaderFields, readonly string[]>): Iterable<readonly [string, FieldValue]> {
+  if (isIterable(fields)) return fields;
+  if (!isWebHeaders(fields)) return Object.entries(fields);
+  const pairs: (readonly [string, FieldValue])[] = [];
+  fields.forEach((value, name) => void pairs.push([name, value]));
+  return pairs;
+}
+
 function isIterable(fields: object): fields is Iterable<readonly [string, FieldValue]> {
   return Symbol.iterator in fields;
+}
+
+function isWebHeaders(fields: HeaderFields): fields is WebHeaders {
+  return 'forEach' in fields && typeof fields.forEach === 'function';
 }
 
 /** The same as `Array.isArray`, but it does not make the compiler take the items for `any`. */

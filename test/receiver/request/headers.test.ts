@@ -40,6 +40,10 @@ const forms: { name: string; fromPairs: (pairs: [name: string, value: string][])
   },
 ];
 
+function withoutIterator(headers: Headers): HeaderFields {
+  return { get: (name) => headers.get(name), forEach: headers.forEach.bind(headers) };
+}
+
 describe('a delivery with its headers as', () => {
   test.each(forms)('$name is processed', async ({ fromPairs }) => {
     expect(await deliver(fromPairs(pairs))).toMatchObject({ status: 200 });
@@ -66,6 +70,7 @@ describe('a delivery with its headers as', () => {
     { name: 'the entries of those', create: () => Object.entries(incoming) },
     { name: 'pairs with lists of values', create: () => lists },
     { name: 'an iterator of pairs', create: () => pairs.values() },
+    { name: 'Headers, as the library dom knows it', create: () => withoutIterator(new Headers(pairs)) },
   ];
   test.each(others)('$name is processed, and verified', async ({ create }) => {
     expect(await deliver(create())).toMatchObject({ status: 200 });

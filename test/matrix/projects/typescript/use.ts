@@ -18,9 +18,11 @@ receiver.on('transfer.succeeded', (event) => {
 // @ts-expect-error no such type of event
 const misspelt = (): unknown => receiver.on('transfer.succeded', () => {});
 receiver.observe(({ outcome, code }: Report) => console.log(outcome, code));
+const verified = (request: Request): unknown => receiver.verify('', request.headers);
 const receive: (request: Request) => Promise<Response> = toFetch(receiver);
 void [
   misspelt,
+  verified,
   receive,
   toExpress,
   createRedisStore,
