@@ -42,7 +42,8 @@ async function addCommandOf(name: StoreName): Promise<(program: Command) => void
 export async function run(argv: readonly string[]): Promise<void> {
   resetExitCode();
   try {
-    await (await createProgram(argv[2])).parseAsync(argv);
+    const words = helpOptionOf(argv);
+    await (await createProgram(words[2])).parseAsync(words);
   } catch (error) {
     if (isInstance(error, CommanderError)) {
       // Commander has printed it.
@@ -52,6 +53,12 @@ export async function run(argv: readonly string[]): Promise<void> {
       setExitCode(exitCodeOf(error));
     }
   }
+}
+
+/** `help dead-letters replay` as `dead-letters replay --help`: commander's command takes one name only. */
+function helpOptionOf(argv: readonly string[]): readonly string[] {
+  const [node = '', file = '', command, ...names] = argv;
+  return command === 'help' && names.length > 1 ? [node, file, ...names, '--help'] : argv;
 }
 
 /**

@@ -65,6 +65,7 @@ describe('posthorn', () => {
   test.each(commands)('%s --help has examples, exit codes and --json', async (command) => {
     const { code, stdout, stderr } = await posthorn([...command.split(' '), '--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(await posthorn(['help', ...command.split(' ')])).toEqual({ code, stdout, stderr });
     expect(stdout).toContain(`Usage: posthorn ${command} `);
     expect(stdout).toContain(' --json ');
     expect(stdout).toMatch(/\nExit codes:/);
