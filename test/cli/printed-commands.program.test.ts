@@ -1,5 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { quote } from '../../src/cli/quote.ts';
 import type { ChildProgram } from '../support/child-program.ts';
 import { freePort } from '../support/free-port.ts';
 import { paste, startPasted, startPosthorn } from './posthorn.ts';
@@ -12,6 +14,15 @@ function commandsBelow(heading: string, { lines }: Pick<ChildProgram, 'lines'>):
   const end = below.findIndex((line) => !line.startsWith('  '));
   return below.slice(0, end === -1 ? undefined : end).map((line) => line.trim());
 }
+
+test.each(['sh', 'bash'])('%s reads a quoted word back', (shell) => {
+  const odd = ['', "it's", '$1 `a` "b"', '\\n \\0 %s', '\u001b[31m\u202e\u2028é\n\\033', "\t'\u0085漢"];
+  for (const word of shell === 'sh' ? odd : [...odd, "line's\n", '\n']) {
+    const printed = quote(word);
+    expect(printed).toMatch(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+$/u);
+    expect(execFileSync(shell, ['-c', `printf %s. ${printed}`], { encoding: 'utf8' })).toBe(`${word}.`);
+  }
+});
 
 /** Runs each command by itself, in a shell that has nothing of the others. */
 async function pasteEach(commands: readonly string[]): Promise<string[]> {
