@@ -13,6 +13,8 @@ const RECEIVER = `
   export const receiver = createReceiver({ signingKey: 'k', deadLetters });
   receiver.on('*', ({ id }) => { if (id.startsWith('evt_bad')) throw new Error('no'); });`;
 
+const ODD_ID = "evt $4\u001b[31m\u202e\\n'%s\t";
+
 /** Letters of these ids, each parked a minute after the one before. */
 async function fill(ids: readonly string[]) {
   const { file, deadLetters } = await writeModule(RECEIVER, inOrder(ids, FIRST));
@@ -182,16 +184,26 @@ describe('--limit and --after', () => {
   });
 
   test('list prints page after page', async () => {
-    const directory = await fillDirectory(['evt_1', 'evt_2', 'evt_3', 'evt $4']);
+    const directory = await fillDirectory(['evt_1', 'evt_2', 'evt_3', ODD_ID]);
     const place = ['--dir', directory, '--json'];
     const first = jsonLines(await posthorn(['dead-letters', 'list', '--limit', '3', ...place]));
     const ids = (lines: readonly Record<string, unknown>[]) => lines.slice(0, -1).map(({ id }) => id);
     expect(ids(first)).toEqual(['evt_1', 'evt_2', 'evt_3']);
     expect(first.at(-1)).toMatchObject({ letters: 3, more: true });
     const next = await paste(String(first.at(-1)?.next));
-    expect(ids(jsonLines({ stdout: next }))).toEqual(['evt $4']);
-    const after = await posthorn(['dead-letters', 'list', '--after', 'evt $4', ...place]);
+    expect(ids(jsonLines({ stdout: next }))).toEqual([ODD_ID]);
+    const after = await posthorn(['dead-letters', 'list', '--after', ODD_ID, ...place]);
     expect(jsonLines(after)).toEqual([{ kind: 'summary', letters: 0, ...nothingSkipped }]);
+  });
+
+  test('--type takes a new type that a dead letter has, and a known one that none has', async () => {
+    const directory = await directoryOf([letter('evt_1', { type: 'payout.created' })]);
+    const list = async (...args: string[]) =>
+      (await posthorn(['dead-letters', 'list', '--dir', directory, '--type', ...args])).code;
+    expect(await list('payout.*')).toBe(0);
+    expect(await list('payout.*', '--since', '2999-01-01')).toBe(0);
+    expect(await list('payout.*', '--after', 'evt_1')).toBe(0);
+    expect(await list('dispute.*')).toBe(0);
   });
 
   test.each([
@@ -209,6 +221,10 @@ describe('--limit and --after', () => {
     },
     { args: ['drop', '--all', '--yes', '--after', 'evt_x'], message: /no dead letter has the id "evt_x"/ },
     { args: ['list', '--after', 'evt_x'], message: /no dead letter has the id "evt_x"/ },
+    ...[['list'], ['replay'], ['drop', '--yes']].map((command) => ({
+      args: [...command, '--type', 'transfr.*'],
+      message: /--type: no dead letter has the type "transfr\.\*", .* the nearest is transfer\.\* \(/,
+    })),
   ])('$args is exit code 2, and changes nothing', async ({ args, message }) => {
     const { file, left } = await fill(['evt_1', 'evt_2']);
     const ended = await posthorn(['dead-letters', ...args, '--receiver', file]);

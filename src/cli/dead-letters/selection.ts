@@ -3,8 +3,8 @@ import * as z from 'zod';
 import type { DeadLetter, DeadLetters } from '../../receiver/dead-letters/dead-letters.ts';
 import { errorCodes } from '../../receiver/error-codes.ts';
 import { isPosthornError, type PosthornError } from '../../receiver/errors.ts';
-import { nearestOf } from '../../receiver/events/nearest-pattern.ts';
-import { matchesPattern } from '../../receiver/events/pattern.ts';
+import { nearestOf, nearestPattern } from '../../receiver/events/nearest-pattern.ts';
+import { isPattern, matchesPattern } from '../../receiver/events/pattern.ts';
 import { readDuration } from '../duration.ts';
 import { CommandError, usageError } from '../failure.ts';
 import { letterTime } from './letter-table.ts';
@@ -105,6 +105,7 @@ export class Selection {
   #old = 0;
   #hasMore = false;
   #isEmpty = true;
+  #hasType = false;
   #unreadable: PosthornError | undefined;
 
   /**
@@ -142,6 +143,18 @@ export class Selection {
       count += 1;
       yield letter;
     }
+    this.#checkType();
+  }
+
+  /** A misspelt type must not look like one without dead letters. New types are known by their letters. */
+  #checkType(): void {
+    const { type = '*', after } = this.#options;
+    if (this.#hasType || isPattern(type) || after !== undefined || this.#unreadable !== undefined) return;
+    const nearest = nearestPattern(type);
+    const meant = nearest === undefined ? '' : `; the nearest is ${nearest}`;
+    throw usageError(
+      `--type: no dead letter has the type ${JSON.stringify(type)}, and the service does not list it${meant}`,
+    );
   }
 
   /** Throws if the command could not do everything that it was asked for. */
@@ -191,8 +204,9 @@ export class Selection {
 
   #isMeant({ type, parkedAt, reason }: DeadLetter): boolean {
     const { type: pattern = '*', since = Number.NEGATIVE_INFINITY } = this.#options;
-    if (parkedAt < since || reason !== (this.#options.reason ?? reason)) return false;
-    return pattern === '*' || (type !== undefined && matchesPattern(pattern, type));
+    const isOfType = pattern === '*' || (type !== undefined && matchesPattern(pattern, type));
+    this.#hasType ||= isOfType;
+    return isOfType && parkedAt >= since && reason === (this.#options.reason ?? reason);
   }
 }
 
