@@ -33,7 +33,7 @@ import {
 import { devSender, sandboxSender } from './sender.ts';
 import { untilSignal } from './server.ts';
 import { colours, line } from './terminal-text.ts';
-import { eventOption } from './webhooks/wanted.ts';
+import { eventOption } from './webhooks/event-option.ts';
 
 interface DevOptions extends JsonOption, SigningOptions, Omit<PlayOptions, 'clock'> {
   readonly to?: string;

@@ -35,6 +35,25 @@ test('show prints a webhook without its times', async () => {
   expect(stdout).toContain('created unknown, updated unknown');
 });
 
+test.each([
+  { events: ['payout.created'], sent: [{ entity: 'payout', types: ['created'] }] },
+  {
+    events: ['transfer.reversed.late', 'dispute.won', 'transfer.failed'],
+    sent: [
+      { entity: 'transfer', types: ['failed', 'reversed.late'] },
+      { entity: 'dispute', types: ['won'] },
+    ],
+  },
+  { events: ['payout.created', '*'], sent: [] },
+])('--any lets $events name types that the service has added', async ({ events, sent: enabled_events }) => {
+  const { webhooks, sent } = await open(json(webhook('WH1')), json(page([])), json(webhook('WH1')));
+  const options = events.flatMap((event) => ['--event', event]);
+  await webhooks('update', 'WH1', ...options, '--any');
+  await webhooks('ensure', URL, '--any', ...options);
+  const bodies = sent().flatMap((line) => /\{.*/.exec(line) ?? []);
+  expect(bodies.map((body) => JSON.parse(body).enabled_events)).toEqual([enabled_events, enabled_events]);
+});
+
 describe('a creation that is answered with a key and no id', () => {
   const unusable = json(`{"secret_signing_key":"${SIGNING_KEY}"}`, 201);
   const failed = { code: 1, stderr: expect.stringMatching(/\(answer_invalid 201\)\n$/) };

@@ -199,7 +199,8 @@ describe('posthorn webhooks', () => {
   test.each([
     { args: ['list', '--base-url', 'http://h'], message: /administrator is missing: set POSTHORN_USERNAME/ },
     { args: ['update', 'WH1'], message: /say what to change/ },
-    { args: ['create', URL, '--event', 'transfer'], message: /matches no type of the service/ },
+    { args: ['create', URL, '--event', 'transfer'], message: /matches no type of the service.* Give --any/ },
+    { args: ['create', URL, '--any', '--event', 'payout.*'], message: /must name a type in full/ },
     {
       args: ['create', URL, '--authentication', 'basic'],
       message: /needs BASIC_USERNAME and BASIC_PASSWORD/,

@@ -15,7 +15,8 @@ only its owner can read. An existing file is never overwritten.
 `;
 
 const WANTED_HELP = `
-Without --event a new webhook gets every event. transfer.* is sent as the types of today: only * includes later ones.
+Without --event a new webhook gets every event. transfer.* is sent as the types of today: only * includes later ones,
+and --any lets --event name one, as payout.created.
 Credentials are changed only if asked for: --authentication basic takes BASIC_USERNAME and BASIC_PASSWORD from the
 environment, bearer takes BEARER_TOKEN, none removes them.
 `;

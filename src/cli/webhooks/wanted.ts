@@ -1,8 +1,6 @@
-import { InvalidArgumentError, Option } from 'commander';
+import { Option } from 'commander';
 import type { Authentication } from '../../receiver/authentication/credentials.ts';
-import { eventTypes, type Pattern } from '../../receiver/events/catalog.ts';
-import { nearestPattern } from '../../receiver/events/nearest-pattern.ts';
-import { isPattern } from '../../receiver/events/pattern.ts';
+import type { EnabledEvents } from '../../service/shapes/webhooks.ts';
 import { usageError } from '../failure.ts';
 import {
   type CredentialOptions,
@@ -11,17 +9,17 @@ import {
   readAuthentication,
 } from '../options.ts';
 import type { Requirement } from '../settings.ts';
+import { type AnyEventOptions, anyEventOptions, readEvents } from './event-option.ts';
 
 /** The wanted properties of a webhook, apart from its url. */
-export interface WantedOptions extends CredentialOptions {
-  readonly event?: readonly Pattern[];
+export interface WantedOptions extends CredentialOptions, AnyEventOptions {
   readonly authentication?: 'none' | 'basic' | 'bearer';
 }
 
 /** The options for the wanted properties of a webhook. */
 export function wantedOptions(): readonly Option[] {
   return [
-    eventOption(),
+    ...anyEventOptions(),
     new Option('--authentication <type>', 'with credentials from the environment, or none').choices([
       'none',
       'basic',
@@ -31,26 +29,12 @@ export function wantedOptions(): readonly Option[] {
   ];
 }
 
-/** The option that narrows a webhook down to some types. */
-export function eventOption(): Option {
-  return new Option('--event <pattern>', 'a type, transfer.* or *; may be given several times').argParser(
-    collectPattern,
-  );
-}
-
-function collectPattern(pattern: string, earlier: readonly Pattern[] = []): readonly Pattern[] {
-  if (isPattern(pattern)) return [...earlier, pattern];
-  const nearest = nearestPattern(pattern);
-  const meant = nearest === undefined ? '' : ` Did you mean ${nearest}?`;
-  throw new InvalidArgumentError(`It matches no type of the service: ${[...eventTypes].join(', ')}.${meant}`);
-}
-
 /** The members of a webhook that the options ask for; members that they do not mention are left out. */
 export function readWanted(options: WantedOptions): {
-  readonly enabled_events?: readonly Pattern[];
+  readonly enabled_events?: EnabledEvents;
   readonly authentication?: Authentication;
 } {
-  const { event: enabled_events } = options;
+  const enabled_events = readEvents(options);
   const authentication = readWantedAuthentication(options);
   return { ...(enabled_events && { enabled_events }), ...(authentication && { authentication }) };
 }

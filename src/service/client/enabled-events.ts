@@ -1,7 +1,7 @@
 import { ConfigurationError } from '../../receiver/errors.ts';
 import { toEventFilters } from '../../receiver/events/event-filter.ts';
 import { isPattern, wrongPattern } from '../../receiver/events/pattern.ts';
-import { show } from '../../receiver/values/foreign-values.ts';
+import { propertyOf, show } from '../../receiver/values/foreign-values.ts';
 import type { EnabledEvents, StoredEventFilter } from '../shapes/webhooks.ts';
 
 /**
@@ -17,11 +17,16 @@ export function readEnabledEvents(
   const list: readonly (string | StoredEventFilter)[] = events;
   const patterns = list.filter((each) => typeof each === 'string');
   const filters = list.filter((each) => typeof each !== 'string');
-  if (patterns.length === 0) return filters;
+  if (patterns.length === 0) return filters.map(asSent);
   if (filters.length > 0) throw wrongList(method, 'not of both');
   const wrong = patterns.find((pattern) => !isPattern(pattern));
   if (wrong === undefined) return toEventFilters(patterns);
   throw wrongPattern(wrong, 'Types that are not in this list yet come with "*" alone');
+}
+
+/** Without `any`. A value that is not a filter stays as it is, because the service checks them. */
+function asSent(filter: StoredEventFilter): StoredEventFilter {
+  return propertyOf(filter, 'any') === undefined ? filter : { entity: filter.entity, types: filter.types };
 }
 
 function wrongList(method: string, problem: string): ConfigurationError {

@@ -9,6 +9,7 @@ export type {
   PaymentPurpose,
 } from '../shapes/reference-lists.ts';
 export type {
+  AnyEventFilter,
   EnabledEvents,
   StoredEventFilter,
   WebhookRequest,

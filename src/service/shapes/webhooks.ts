@@ -9,9 +9,10 @@ import { isoTime } from './timestamp.ts';
 /**
  * The events that a webhook gets: patterns of `receiver.on`, such as `transfer.*`, or filters of the service,
  * such as those of `receiver.eventFilters()`. A list holds one kind. A pattern is sent as the types that it
- * matches today: only `*`, an empty list, includes later ones.
+ * matches today: only `*`, an empty list, includes later ones. A filter with `any` names types that the
+ * service has added since.
  */
-export type EnabledEvents = readonly Pattern[] | readonly EventFilter[];
+export type EnabledEvents = readonly Pattern[] | readonly (EventFilter | AnyEventFilter)[];
 
 /** A filter as the service sends it. It may name types outside the catalog. */
 export interface StoredEventFilter {
@@ -19,6 +20,12 @@ export interface StoredEventFilter {
   readonly entity: string;
   /** Its wanted types, for example `succeeded`. An empty list means all of them. */
   readonly types: readonly string[];
+}
+
+/** A filter of a request that may name types outside the catalog. */
+export interface AnyEventFilter extends StoredEventFilter {
+  /** Says that the names are meant as they stand. It is not sent. */
+  readonly any: true;
 }
 
 /** A request to create a webhook. */

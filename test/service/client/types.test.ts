@@ -53,6 +53,7 @@ describe('is an error for the compiler', () => {
     const entity: WebhookRequest = { url, enabled_events: [{ entity: 'transfr', types: [] }] };
     // @ts-expect-error misspelt
     const type: WebhookRequest = { url, enabled_events: [{ entity: 'transfer', types: ['suceeded'] }] };
+    const added: WebhookRequest = { url, enabled_events: [{ entity: 'payout', types: ['made'], any: true }] };
     // @ts-expect-error of another entity
     const foreign: WebhookUpdate = { enabled_events: [{ entity: 'transfer', types: ['won'] }] };
     // @ts-expect-error a misspelt pattern
@@ -67,7 +68,7 @@ describe('is an error for the compiler', () => {
     const key: WebhookUpdate = { secret_signing_key: 'k' };
     // @ts-expect-error without a url
     const nothing: WebhookRequest = {};
-    expect([entity, type, foreign, pattern, below, mixed, member, key, nothing]).toHaveLength(9);
+    expect([entity, type, added, foreign, pattern, below, mixed, member, key, nothing]).toHaveLength(10);
   });
 
   test('credentials of another type', () => {
