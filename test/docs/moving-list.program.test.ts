@@ -2,11 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { posthornProcess } from '../cli/posthorn.ts';
+import { paste, posthornProcess } from '../cli/posthorn.ts';
 import { useRedis } from '../stores/redis/fixture.ts';
 import { TcpProxy } from '../stores/redis/tcp-proxy.ts';
 import { startProgram } from '../support/child-program.ts';
 import { readDocument } from '../support/documents.ts';
+import { snippetWith } from '../support/snippet.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { Place } from './moving-in.ts';
 
@@ -108,6 +109,23 @@ describe('the list of the ids in Redis', () => {
       stderr: expect.stringContaining('the list has no ids'),
     });
   });
+});
+
+test('the probe of the page finds an id that was imported, and changes nothing for another one', async () => {
+  await record(manyIds);
+  const { place, program } = startList(fixture.redis.port);
+  await program.exit;
+  place.compile('store: createRedisStore', 'receiver', { book: "await redis.set('ran', '1');" });
+  await place.importByPage();
+  const stored = () => fixture.redis.command('dbsize');
+  const before = stored();
+  const probe = (id: string) => {
+    const command = snippetWith('grep ', 'docs/moving.md', 'sh').replace('evt_1', id);
+    return paste(`cd '${place.folder}'\n${command}`, place.env);
+  };
+  expect(await probe('evt_60')).toBe('0 imported, 0 too young, 1 known before, 0 invalid\n');
+  await expect(probe('seen:evt_60')).rejects.toThrow('exit code 1:');
+  expect(stored()).toBe(before);
 });
 
 test('the blocks of the page that are named .js are JavaScript', () => {
