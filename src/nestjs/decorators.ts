@@ -4,6 +4,7 @@ import type { EventOf, KnownEvent, UnknownEvent } from '../receiver/events/event
 import type { Schemas } from '../receiver/events/schema.ts';
 import type { HandlerContext, HandlerOptions } from '../receiver/handling/route.ts';
 import type { Receiver } from '../receiver/receiver-interface.ts';
+import { checkFunction } from '../receiver/values/called-functions.ts';
 import { checkOptions } from '../receiver/values/check-options.ts';
 import { addMethod, type DecoratedMethod } from './decorated-methods.ts';
 import { checkName } from './tokens.ts';
@@ -94,6 +95,7 @@ function decorate<Parameters extends readonly unknown[]>(
       );
     }
     const place = `${prototype.constructor.name}.${String(key)}`;
+    checkFunction(descriptor.value, `@${decorator} of ${place}`);
     addMethod(prototype, { ...method, place, label: `@${decorator} of ${place}`, key });
   };
 }

@@ -11,6 +11,7 @@ import type { ObserveOptions, Observer, Report } from './outcomes/report.ts';
 import type { Delivery, Reply } from './request/delivery.ts';
 import type { HeaderFields } from './request/headers.ts';
 import type { RawBody } from './request/raw-body.ts';
+import type { NotAGenerator } from './values/called-functions.ts';
 
 /** Receives webhooks. Register handlers, then mount it with one of the adapters. */
 export interface Receiver<S extends Schemas = Record<never, never>> {
@@ -34,9 +35,9 @@ export interface Receiver<S extends Schemas = Record<never, never>> {
    * receiver.on('transfer.succeeded', ({ id, data }) => book(id, data.amount), { name: 'book' });
    * ```
    */
-  on<const P extends Pattern>(
+  on<const P extends Pattern, Result = unknown>(
     pattern: P | readonly P[],
-    handler: (event: EventOf<P, S>, context: HandlerContext) => unknown,
+    handler: (event: EventOf<P, S>, context: HandlerContext) => Result & NotAGenerator<Result>,
     options?: HandlerOptions<EventOf<P, S>>,
   ): this;
 

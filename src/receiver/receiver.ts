@@ -15,7 +15,7 @@ import type { KeptMiddleware, Middleware } from './handling/middleware.ts';
 import { createServices, type ReceiverServices } from './handling/receiver-services.ts';
 import { replay } from './handling/replay.ts';
 import type { HandlerContext, HandlerOptions, UnhandledHandler } from './handling/route.ts';
-import { checkFunction, Router } from './handling/router.ts';
+import { Router } from './handling/router.ts';
 import { hasHadKeys, waitForKeys } from './handling/wait-for-keys.ts';
 import type { Health, LastDelivery } from './health/health.ts';
 import { LetterCount } from './health/letter-count.ts';
@@ -36,6 +36,7 @@ import type { Settings } from './settings.ts';
 import { Activity } from './timing/activity.ts';
 import { nextBatch } from './timing/delivery-batch.ts';
 import { settledWithin } from './timing/time-limit.ts';
+import { checkFunction, type NotAGenerator } from './values/called-functions.ts';
 import { checkOptions, readDuration } from './values/check-options.ts';
 
 // Start at docs/how-it-works.md: the way of a delivery, file by file, and the states of a run.
@@ -207,9 +208,9 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     this.#report(refuse(error), progress);
   }
 
-  on<const P extends Pattern>(
+  on<const P extends Pattern, Result = unknown>(
     pattern: P | readonly P[],
-    handler: (event: EventOf<P, S>, context: HandlerContext) => unknown,
+    handler: (event: EventOf<P, S>, context: HandlerContext) => Result & NotAGenerator<Result>,
     options: HandlerOptions<EventOf<P, S>> = {},
   ): this {
     this.#router.add([pattern].flat(), handler, options);

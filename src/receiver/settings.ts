@@ -7,6 +7,7 @@ import type { StandardSchemaV1 } from './events/schema.ts';
 import type { ReceiverOptions } from './options.ts';
 import type { Queue } from './queue/queue.ts';
 import { createClock } from './timing/clock.ts';
+import { checkFunction } from './values/called-functions.ts';
 import { checkOptions, invalidOption, readDuration, readInteger } from './values/check-options.ts';
 import { propertyOf, show } from './values/foreign-values.ts';
 
@@ -199,6 +200,7 @@ function checkSchema(entity: string, schema: StandardSchemaV1 | undefined): void
   if (typeof schema?.['~standard']?.validate !== 'function') {
     throw invalidOption(`schemas.${entity}`, 'must be a Standard Schema, for example a zod object');
   }
+  checkFunction(schema['~standard'].validate, `validate of schemas.${entity}`);
 }
 
 function checkNotDirectory(deadLetters: unknown): void {
@@ -215,4 +217,6 @@ function checkMethods(name: string, value: unknown, methods: readonly string[]):
   const missing = methods.find((method) => typeof value !== 'object' || isMissing(method));
   if (missing !== undefined)
     throw invalidOption(name, `must be an object with ${methods.join(', ')}; ${missing} is missing`);
+  for (const method of methods.filter((each) => each !== 'list'))
+    checkFunction(propertyOf(value, method), `${method} of ${name}`);
 }

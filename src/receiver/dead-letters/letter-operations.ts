@@ -5,6 +5,7 @@ import { type HeaderValues, withoutCredentials } from '../request/headers.ts';
 import { mustWait } from '../timing/must-wait.ts';
 import { performance } from '../timing/process-clock.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
+import { checkBegun } from '../values/called-functions.ts';
 import { isInstance, messageOf, show } from '../values/foreign-values.ts';
 import type { DeadLetter, DeadLetters } from './dead-letters.ts';
 import { OperationQueue, type OperationWait } from './operation-queue.ts';
@@ -85,7 +86,7 @@ export class LetterOperations {
     await this.#inOrder(id, wait, async () => {
       // An earlier letter may be the only record of the handlers that have finished.
       const earlier = await this.#readEarlier(id);
-      await this.#deadLetters.put({
+      const stored: unknown = await this.#deadLetters.put({
         id,
         type,
         reason: reason.code,
@@ -98,6 +99,7 @@ export class LetterOperations {
         handled: [...new Set([...(earlier?.handled ?? []), ...handled])],
         runningUntil,
       });
+      checkBegun(stored, 'put()');
     });
     return id;
   }

@@ -1,5 +1,6 @@
 import { DataError } from '../errors.ts';
-import { shorten } from '../values/foreign-values.ts';
+import { checkBegun } from '../values/called-functions.ts';
+import { messageOf, shorten } from '../values/foreign-values.ts';
 import type { Entity, EntityOf } from './catalog.ts';
 
 /**
@@ -59,7 +60,7 @@ export async function validateData(
   entity: string,
 ): Promise<{ readonly data: unknown } | DataError> {
   try {
-    const result = await schema['~standard'].validate(data);
+    const result = checkBegun(await schema['~standard'].validate(data), 'validate()');
     // The output is wrapped in an object: one with a method `then` must not be awaited as a promise.
     if (result.issues === undefined) return { data: result.value };
     const { issues } = result;
@@ -67,7 +68,8 @@ export async function validateData(
     const message = `the schema of "${entity}" refused the data: ${problems.join('; ')}`;
     return new DataError(shorten(message), issues);
   } catch (cause) {
-    return new DataError(`the schema of "${entity}" threw, or returned an invalid result`, [], { cause });
+    const message = `the schema of "${entity}" threw, or returned an invalid result: ${messageOf(cause)}`;
+    return new DataError(message, [], { cause });
   }
 }
 

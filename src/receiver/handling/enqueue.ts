@@ -4,6 +4,7 @@ import type { Queue } from '../queue/queue.ts';
 import { createJob, type QueuedJob } from '../queue/queued-job.ts';
 import { mustWait } from '../timing/must-wait.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
+import { checkBegun } from '../values/called-functions.ts';
 import { messageOf } from '../values/foreign-values.ts';
 import { enqueueOrigin } from './origin.ts';
 import type { Route } from './route.ts';
@@ -47,7 +48,7 @@ async function addInTime(
   try {
     const waitMs = !mustWait(queue) || mayWait() ? limitMs : 0;
     const added = Promise.resolve(queue.add(job, { waitMs }));
-    await withTimeLimit(added, limitMs, () => new Error(`no answer in ${limitMs} ms`));
+    checkBegun(await withTimeLimit(added, limitMs, () => new Error(`no answer in ${limitMs} ms`)), 'add()');
     return undefined;
   } catch (cause) {
     const message = `the queue did not take the event: ${messageOf(cause)}`;

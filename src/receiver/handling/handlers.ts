@@ -3,6 +3,7 @@ import { entityOf, type WebhookEvent } from '../events/event.ts';
 import { type StandardSchemaV1, validateData } from '../events/schema.ts';
 import type { HandlerReport } from '../outcomes/report.ts';
 import { performance } from '../timing/process-clock.ts';
+import { checkBegun } from '../values/called-functions.ts';
 import { dropPromise, isInstance, messageOf, shorten } from '../values/foreign-values.ts';
 import { type SkipReason, skipReasonOf } from './named-handler.ts';
 import type { HandlerContext, Route } from './route.ts';
@@ -129,7 +130,7 @@ export async function runHandler(
     noteReport(progress, skipped === undefined ? report : { ...report, skipped });
   };
   try {
-    end(true, skipReasonOf(await handle(event, context)));
+    end(true, skipReasonOf(checkBegun(await handle(event, context))));
   } catch (error) {
     end(false);
     return oneFailed(name, error);

@@ -2,6 +2,7 @@ import { ConfigurationError } from '../errors.ts';
 import type { KnownEvent, UnknownEvent, WebhookEvent } from '../events/event.ts';
 import type { Schemas } from '../events/schema.ts';
 import type { ReportSource } from '../outcomes/report.ts';
+import { checkBegun } from '../values/called-functions.ts';
 import type { HandlerContext } from './route.ts';
 
 /** The second argument of a {@link Middleware}: the context of the handlers, and the step that is run. */
@@ -65,7 +66,7 @@ export async function runWithin(
     return call;
   };
   try {
-    await first.handle(event, context, next);
+    checkBegun(await first.handle(event, context, next), 'a middleware of receiver.use()');
   } finally {
     isOver = true;
     // Even if the middleware does not wait: a retry must not run beside the handler.

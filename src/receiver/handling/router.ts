@@ -3,6 +3,7 @@ import { eventTypes } from '../events/catalog.ts';
 import type { WebhookEvent } from '../events/event.ts';
 import { isPattern, matchesPattern, wrongPattern } from '../events/pattern.ts';
 import type { PendingWarnings } from '../outcomes/pending-warnings.ts';
+import { checkFunction } from '../values/called-functions.ts';
 import { checkOptions, invalidOption } from '../values/check-options.ts';
 import { show } from '../values/foreign-values.ts';
 import { nameOf, takeNameOf } from './named-handler.ts';
@@ -171,10 +172,4 @@ function checkConcurrencyKey(concurrencyKey: unknown, name: string | undefined):
 function checkPattern(pattern: unknown): void {
   if (isPattern(pattern)) return;
   throw wrongPattern(pattern, 'Types that are not in this list yet reach "*" and onUnhandled()');
-}
-
-/** Throws {@link ConfigurationError} for a value that is not a function. */
-export function checkFunction(value: unknown, subject: string): void {
-  if (typeof value !== 'function')
-    throw new ConfigurationError(`${subject} must be a function, got ${typeof value}`);
 }

@@ -1,5 +1,6 @@
 import { UnavailableError } from '../errors.ts';
 import type { ReportSource } from '../outcomes/report.ts';
+import { checkBegun } from '../values/called-functions.ts';
 import { isInstance, messageOf } from '../values/foreign-values.ts';
 import { RunContext, type ValidEvent } from './handlers.ts';
 import { type KeptMiddleware, type MiddlewareContext, runWithin } from './middleware.ts';
@@ -33,7 +34,9 @@ export function throughMiddlewares(
         // A handler with a key has a signal of its own.
         const ofHandler = { ...run, interruption: context };
         const around = new RunMiddlewareContext(input, ofHandler, { step: 'handle', handler: { name } });
-        return runWithin(middlewares, event, around, () => route.handle(event, context));
+        // Here, because a middleware returns it on, and would be named.
+        const handle = async () => checkBegun(await route.handle(event, context));
+        return runWithin(middlewares, event, around, handle);
       },
     })),
     ...(enqueue && { enqueue: enqueueWithin(middlewares, enqueue, input, run) }),

@@ -30,7 +30,7 @@ describe.each([
         'transfer.*',
         inbox.once('book', async (event, { transaction }) => {
           await book(event, transaction);
-          await handle(transaction, event.id);
+          return handle(transaction, event.id);
         }),
       );
     });
@@ -82,6 +82,13 @@ describe.each([
       message: expect.stringContaining('an SQL error was swallowed'),
       cause: expect.objectContaining({ message: 'division by zero' }),
     });
+    expect(await tracesOf(pool, event)).toEqual([0, []]);
+  });
+
+  test('rolls back if the handler returns a generator: its work has not begun', async () => {
+    const { send, reports } = await open(() => [].values());
+    const event = await sendNew(send, 500);
+    expectCause(reports.all[0], 'configuration_invalid', 'until somebody iterates it');
     expect(await tracesOf(pool, event)).toEqual([0, []]);
   });
 

@@ -73,13 +73,15 @@ export function testInbox(openDatabase: OpenDatabase): void {
       expect(bookings(database, event)).toBe(0);
     });
 
-    test('rolls back a handler that returns a promise, and says why', async () => {
-      const { send, reports } = await open(async () => {
-        throw new Error('a rejection that nobody handles');
-      });
+    test.for<[string, Handle, string, string]>([
+      // A rejection that nobody handles.
+      ['promise', () => Promise.reject(new Error('no')), 'inbox_handler_async', 'must be synchronous'],
+      ['generator', () => [].values(), 'configuration_invalid', 'which does nothing until somebody iterates'],
+    ])('rolls back a handler that returns a %s, and says why', async ([, handle, code, message]) => {
+      const { send, reports } = await open(handle);
       const event = createEvent('transfer.succeeded');
       expect(await send(event)).toMatchObject({ status: 500, body: { code: 'handler_failed' } });
-      expectCause(reports.all[0], 'inbox_handler_async', 'a handler must be synchronous');
+      expectCause(reports.all[0], code, message);
       expect([bookings(database, event), recordsOf(database, event)]).toEqual([0, []]);
     });
 

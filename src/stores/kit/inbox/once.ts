@@ -3,6 +3,7 @@ import { ConfigurationError } from '../../../receiver/errors.ts';
 import { RunContext } from '../../../receiver/handling/handlers.ts';
 import { nameHandler, type SkipReason, skipped } from '../../../receiver/handling/named-handler.ts';
 import type { HandlerContext } from '../../../receiver/handling/route.ts';
+import { checkFunction } from '../../../receiver/values/called-functions.ts';
 import { checkOptions } from '../../../receiver/values/check-options.ts';
 import { show } from '../../../receiver/values/foreign-values.ts';
 import type { HandlerNames } from './handler-names.ts';
@@ -98,7 +99,7 @@ function checkOnce(name: unknown, handler: unknown, options: unknown): void {
       `the name of a handler must be a text of 1 to 100 characters, got ${show(name)}`,
     );
   }
-  if (typeof handler !== 'function') throw new ConfigurationError('the handler of once() must be a function');
+  checkFunction(handler, 'the handler of once()');
   checkOptions(options, ['latest'], 'once()');
 }
 

@@ -1,5 +1,6 @@
 import { ConfigurationError } from '../../../receiver/errors.ts';
 import type { HandlerContext } from '../../../receiver/handling/route.ts';
+import { checkBegun, type NotAGenerator } from '../../../receiver/values/called-functions.ts';
 import { checkOptions, readScope } from '../../../receiver/values/check-options.ts';
 import { show } from '../../../receiver/values/foreign-values.ts';
 import { HandlerNames } from '../../kit/inbox/handler-names.ts';
@@ -64,9 +65,9 @@ export interface PostgresInbox<Tx = PostgresTransaction> {
    * }));
    * ```
    */
-  once<Event extends InboxEvent>(
+  once<Event extends InboxEvent, Result = unknown>(
     name: string,
-    handler: (event: Event, context: InboxContext<Tx>) => unknown,
+    handler: (event: Event, context: InboxContext<Tx>) => Result & NotAGenerator<Result>,
     options?: OnceOptions<Event>,
   ): (event: Event, context: HandlerContext) => Promise<unknown>;
 
@@ -134,7 +135,7 @@ function createInbox<Tx>(
         const idleMs = longestIdleMs(context);
         const run: InboxRun = { ...once, eventId: event.id, statements, limits, idleMs };
         const handle = async (transaction: Tx): Promise<unknown> =>
-          handler(event, contextWith(context, { transaction }));
+          checkBegun(await handler(event, contextWith(context, { transaction })));
         try {
           return await runOnce(run, runsInPool, (step) => runTransaction(run, step, handle));
         } finally {

@@ -1,4 +1,5 @@
 import type { HandlerContext } from '../../../receiver/handling/route.ts';
+import type { NotAGenerator } from '../../../receiver/values/called-functions.ts';
 import { checkOptions, readScope } from '../../../receiver/values/check-options.ts';
 import { HandlerNames } from '../../kit/inbox/handler-names.ts';
 import {
@@ -59,7 +60,10 @@ export interface SqliteInbox {
    */
   once<Event extends InboxEvent, Result>(
     name: string,
-    handler: (event: Event, context: SqliteInboxContext) => Result & NotAPromise<Result>,
+    handler: (
+      event: Event,
+      context: SqliteInboxContext,
+    ) => Result & NotAPromise<Result> & NotAGenerator<Result>,
     options?: OnceOptions<Event>,
   ): (event: Event, context: HandlerContext) => Promise<unknown>;
 

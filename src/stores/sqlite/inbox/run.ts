@@ -1,6 +1,7 @@
 import type { PosthornError } from '../../../receiver/errors.ts';
 import type { SkipReason } from '../../../receiver/handling/named-handler.ts';
 import type { HandlerContext } from '../../../receiver/handling/route.ts';
+import { checkBegun } from '../../../receiver/values/called-functions.ts';
 import { isInstance, messageOf, propertyOf } from '../../../receiver/values/foreign-values.ts';
 import { InboxError } from '../../kit/inbox/inbox-error.ts';
 import { type OnceRun, timeToBegin } from '../../kit/inbox/once.ts';
@@ -65,7 +66,9 @@ function handle(connection: SqliteConnection, run: InboxRun, step: Step): void {
   const transaction = new BegunTransaction(connection);
   const database = new HandlerDatabase(connection, transaction);
   try {
-    checkSynchronous(run, run.handle(database));
+    const returned = run.handle(database);
+    checkSynchronous(run, returned);
+    checkBegun(returned);
     transaction.release(database.failure);
   } catch (error) {
     step.thrown = { error: transaction.failureOf(error) };
