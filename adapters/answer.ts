@@ -1,7 +1,7 @@
 import type { Mountable } from '../src/receiver/receiver-interface.ts';
 import type { Delivery } from '../src/receiver/request/delivery.ts';
 import { readRawBody } from './node-body.ts';
-import { isConnected, type NodeRequest, type NodeResponse } from './node-http.ts';
+import { headersOf, isConnected, type NodeRequest, type NodeResponse } from './node-http.ts';
 import { sendReply } from './send-reply.ts';
 
 /**
@@ -24,8 +24,7 @@ export function toDelivery(request: NodeRequest, response: NodeResponse): Delive
   if (request.readableFlowing === true) request.pause();
   return {
     method: request.method ?? '',
-    // `headers` drops a repeated `authorization`, and HTTP/2 has no `headersDistinct`.
-    headers: request.rawHeaders,
+    headers: headersOf(request),
     readBody: (options) => readRawBody(request, options),
     isConnected: () => isConnected(request, response),
   };

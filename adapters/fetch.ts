@@ -7,7 +7,7 @@ import { settledWithin } from '../src/receiver/timing/time-limit.ts';
 import { checkOptions, checkReceiver, invalidOption } from '../src/receiver/values/check-options.ts';
 import { dropPromise, messageOf, propertyOf, typeNameOf } from '../src/receiver/values/foreign-values.ts';
 import { BodyBuffer, incomplete, tooLarge } from './body-buffer.ts';
-import { LINGER_MS } from './send-reply.ts';
+import { LINGER_MS } from './linger.ts';
 
 /** Answers a web Request. What the platform hands over beside it may be passed on, for its `waitUntil`. */
 export type FetchHandler = (request: Request, ...platformArguments: readonly unknown[]) => Promise<Response>;

@@ -3,7 +3,7 @@ import type { Mountable } from '../src/receiver/receiver-interface.ts';
 import { checkOptions, checkReceiver } from '../src/receiver/values/check-options.ts';
 import { typeNameOf } from '../src/receiver/values/foreign-values.ts';
 import { answer } from './answer.ts';
-import { hangUp, type NodeRequest, type NodeResponse } from './node-http.ts';
+import { hangUp, isNodeRequest, type NodeRequest, type NodeResponse } from './node-http.ts';
 import { pathsOf, readPath, reportIfNotFound } from './served-path.ts';
 
 /** Options of {@link toKoa}. */
@@ -64,7 +64,7 @@ export function toKoa(receiver: Mountable, options: KoaOptions = {}): KoaMiddlew
 }
 
 function checkContext(context: KoaContext): void {
-  if (Array.isArray(context?.req?.rawHeaders)) return;
+  if (isNodeRequest(context?.req)) return;
   throw new ConfigurationError(`toKoa makes a middleware of Koa, for app.use; got ${typeNameOf(context)}`);
 }
 

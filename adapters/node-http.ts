@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { ConfigurationError } from '../src/receiver/errors.ts';
-import { typeNameOf } from '../src/receiver/values/foreign-values.ts';
+import type { HeaderFields } from '../src/receiver/request/headers.ts';
+import { propertyOf, typeNameOf } from '../src/receiver/values/foreign-values.ts';
 
 /** A request of Node.js http, https or http2, perhaps with properties that a framework has added. */
 export interface NodeRequest extends Readable {
@@ -11,7 +12,7 @@ export interface NodeRequest extends Readable {
   readonly url?: string | undefined;
   /** The whole target, if a framework has taken the prefix of a mount out of `url`. */
   readonly originalUrl?: string | undefined;
-  /** Read for `content-length` only. */
+  /** Read for `content-length`, and for all headers if `rawHeaders` is empty. */
   readonly headers: IncomingHttpHeaders;
   /** Names and values by turns, as they were sent: a repeated header shows twice. */
   readonly rawHeaders: readonly string[];
@@ -21,8 +22,8 @@ export interface NodeRequest extends Readable {
   readonly complete: boolean;
   /** True if the sender hung up before the end of the request. */
   readonly aborted: boolean;
-  /** The connection; destroyed once the sender has hung up. */
-  readonly socket: { readonly destroyed: boolean; destroy?(): unknown };
+  /** The connection; destroyed once the sender has hung up. A shim may have none. */
+  readonly socket?: { readonly destroyed: boolean; destroy?(): unknown } | undefined;
   /** Set by a body parser. If it holds bytes, they are the raw body. */
   readonly body?: unknown;
   /** The body as it was sent, if a framework keeps it: bytes, or a text in UTF-8. */
@@ -63,9 +64,25 @@ export interface Http2Stream {
   once(event: 'close', listener: () => void): unknown;
 }
 
+/** Returns true for a request of Node.js, and for one that a shim has made like it. */
+export function isNodeRequest(request: unknown): request is NodeRequest {
+  if (typeof propertyOf(request, 'on') !== 'function') return false;
+  return [propertyOf(request, 'rawHeaders'), propertyOf(request, 'headers')].some(
+    (headers) => typeof headers === 'object' && headers !== null,
+  );
+}
+
+/**
+ * The headers of a request. `headers` drops a repeated `authorization`, and HTTP/2 has no `headersDistinct`.
+ * But shims that make a request out of an event, as serverless-http does on Lambda, fill only `headers`.
+ */
+export function headersOf({ rawHeaders, headers }: NodeRequest): HeaderFields {
+  return Array.isArray(rawHeaders) && rawHeaders.length > 0 ? rawHeaders : headers;
+}
+
 /** Throws {@link ConfigurationError} for the requests of other frameworks. */
 export function checkRequest(request: NodeRequest): void {
-  if (Array.isArray(request?.rawHeaders)) return;
+  if (isNodeRequest(request)) return;
   throw new ConfigurationError(
     'this handler takes a request and a response of Node.js (ctx.req and ctx.res on Koa, request.raw and ' +
       `reply.raw on Fastify; there, use toKoa and toFastify); got ${typeNameOf(request)}`,
@@ -79,7 +96,7 @@ export function checkRequest(request: NodeRequest): void {
 export function hangUp(request: NodeRequest): void {
   try {
     request.destroy();
-    request.socket.destroy?.();
+    request.socket?.destroy?.();
   } catch {
     // Middleware may have replaced the methods, and some platforms have no socket.
   }
@@ -89,6 +106,6 @@ export function hangUp(request: NodeRequest): void {
 export function isConnected(request: NodeRequest, response: NodeResponse): boolean {
   // A pipelined response has no socket until its turn comes, so the socket of the request is asked.
   const isGone =
-    request.aborted || request.socket.destroyed || response.destroyed || response.stream?.destroyed;
+    request.aborted || request.socket?.destroyed || response.destroyed || response.stream?.destroyed;
   return !isGone && !response.headersSent;
 }

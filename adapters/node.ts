@@ -2,7 +2,7 @@ import type { Mountable } from '../src/receiver/receiver-interface.ts';
 import type { Reply } from '../src/receiver/request/delivery.ts';
 import { checkOptions, checkReceiver } from '../src/receiver/values/check-options.ts';
 import { answer } from './answer.ts';
-import { checkRequest, hangUp, type NodeRequest, type NodeResponse } from './node-http.ts';
+import { checkRequest, hangUp, headersOf, type NodeRequest, type NodeResponse } from './node-http.ts';
 import { sendReply } from './send-reply.ts';
 import { isFirstToReport, pathsOf, readPath, reportIfNotFound } from './served-path.ts';
 
@@ -67,7 +67,7 @@ function leave(
       fail(request, next, error);
     }
     if (isFirstToReport(receiver, request, response))
-      receiver.reportMisdirected?.(request.rawHeaders, { requested, served });
+      receiver.reportMisdirected?.(headersOf(request), { requested, served });
   } else {
     reportIfNotFound(receiver, request, response, { requested, served });
     next();

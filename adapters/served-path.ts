@@ -1,7 +1,7 @@
 import type { Mountable } from '../src/receiver/receiver-interface.ts';
 import { invalidOption } from '../src/receiver/values/check-options.ts';
 import { propertyOf, show } from '../src/receiver/values/foreign-values.ts';
-import type { NodeRequest, NodeResponse } from './node-http.ts';
+import { headersOf, type NodeRequest, type NodeResponse } from './node-http.ts';
 
 /** Reads the option `path` of an adapter. */
 export function readPath(path: unknown): string {
@@ -42,7 +42,7 @@ const REPORTED = Symbol.for('posthorn.misdirected');
  */
 export function isFirstToReport(receiver: Mountable, request: NodeRequest, response: NodeResponse): boolean {
   if (request.method !== 'POST') return false;
-  if (receiver.hasSignature?.(request.rawHeaders) === false) return false;
+  if (receiver.hasSignature?.(headersOf(request)) === false) return false;
   if (propertyOf(response, REPORTED) === true) return false;
   Reflect.set(response, REPORTED, true);
   return true;
@@ -60,6 +60,6 @@ export function reportIfNotFound(
 ): void {
   if (!isFirstToReport(receiver, request, response)) return;
   response.once?.('finish', () => {
-    if (response.statusCode === 404) receiver.reportMisdirected?.(request.rawHeaders, paths);
+    if (response.statusCode === 404) receiver.reportMisdirected?.(headersOf(request), paths);
   });
 }

@@ -164,17 +164,18 @@ test('a receiver that does not know hasSignature, as one in a wrapper, reports a
 });
 
 // A middleware of the application can put anything into the headers of a request.
-describe.each(servers)('a number in rawHeaders on %s', (_, mountAll) => {
+describe.each(servers)('a symbol in rawHeaders on %s', (_, mountAll) => {
   const { printed } = usePrintedErrors();
 
   test.each([
     ['before the receivers', true],
     ['after them', false],
-  ])('that was put there %s ends no process, and leaves the 404', async (_when, isBefore) => {
+  ])('that was put there %s ends no process, and leaves the 404 and its report', async (_when, isBefore) => {
     const { receivers, reports } = tenReceivers();
     const mounted = mountAll(receivers);
     const url = await listenUntilTheEnd((request, response) => {
-      const pollute = (): void => Reflect.apply(request.rawHeaders.push, request.rawHeaders, ['x-time', 5]);
+      const pollute = (): void =>
+        Reflect.apply(request.rawHeaders.push, request.rawHeaders, ['x-time', Symbol()]);
       if (isBefore) pollute();
       mounted(request, response);
       pollute();
@@ -182,7 +183,7 @@ describe.each(servers)('a number in rawHeaders on %s', (_, mountAll) => {
     const headers = { 'x-service-signature': SIGNATURE };
     const answer = await fetch(`${url}/other`, { method: 'POST', headers, body: '{}' });
     expect(answer.status).toBe(404);
-    expect(printed().filter((line) => !line.includes('not_found'))).toEqual([]);
-    expect(reports.flat().length).toBeLessThanOrEqual(1);
+    await until('its report', () => reports.flat().length === 1);
+    expect(printed().filter((line) => !/not_found|dead_letters_missing/.test(line))).toEqual([]);
   });
 });

@@ -35,3 +35,22 @@ test('toFastify among what others have written for Fastify', () => {
     'fastify-raw-body, first: processed, signature_mismatch, no x-frame-options',
   ]);
 });
+
+test('toExpress and the module for NestJS on Lambda, by serverless-http and serverless-express', () => {
+  const wrappers = ['serverless-http-3@npm:serverless-http@3', 'serverless-http-4@npm:serverless-http@4'];
+  const nest = [
+    '@nestjs/common@11',
+    '@nestjs/core@11',
+    '@nestjs/platform-express@11',
+    'reflect-metadata',
+    'rxjs',
+  ];
+  const packages = ['express@5', ...wrappers, '@codegenie/serverless-express@4', ...nest];
+  const lines = linesOf('serverless', ...packages);
+  expect(lines).toHaveLength(12);
+  const refused = 'credentials_invalid, signature_mismatch';
+  const ends = lines.map((line) => line.replace(/^[^,]*, \w+, /, ''));
+  expect(new Set(ends)).toEqual(
+    new Set([`1.0: processed, ${refused}`, `2.0: processed, ${refused}, signature_malformed`]),
+  );
+});

@@ -363,7 +363,8 @@ test('receive and verify take headers and bodies in the forms that libraries giv
   expectTypeOf<Map<string, string[]>>().toExtend<Headings>();
   expectTypeOf<[string, string | string[] | undefined][]>().toExtend<Headings>();
   expectTypeOf<string[]>().toExtend<Headings>();
-  expectTypeOf<Record<string, number>>().not.toExtend<Headings>();
+  expectTypeOf<Record<string, number | null>>().toExtend<Headings>();
+  expectTypeOf<Record<string, boolean>>().not.toExtend<Headings>();
   expectTypeOf<string>().not.toExtend<Headings>();
   expectTypeOf<undefined>().not.toExtend<Headings>();
 

@@ -34,9 +34,9 @@ export function createCredentialsCheck(option: Authentication | readonly Authent
   const isOpen = expected.some(({ text }) => text === undefined);
   return {
     challenge: [...new Set(expected.flatMap(({ challenge }) => challenge ?? []))].join(', '),
-    check: ({ authorization = [] }) => {
+    check: (headers) => {
       if (isOpen) return;
-      const given = readAuthorization(authorization);
+      const given = readAuthorization(headers.authorization ?? []);
       // Every entry is compared, so that the time taken does not reveal the position of the match.
       const matches = expected.filter(({ text }) => text !== undefined && areEqual(text, given));
       if (matches.length === 0) throw refused();

@@ -4,7 +4,8 @@ import { show, typeNameOf } from '../values/foreign-values.ts';
 /**
  * Header fields in any of the forms that HTTP libraries give them: an object by name (`headers` and
  * `headersDistinct` of Node.js), pairs (as `Headers` and `Map` have them), or a list in which names and
- * values alternate (`rawHeaders` of Node.js). A value may be a list of values. Names match in any case.
+ * values alternate (`rawHeaders` of Node.js). A value may be a list of values. Names match in any case. A
+ * number, which a shim or a middleware may put there, stands for its digits; null and undefined for no value.
  */
 export type HeaderFields =
   | { readonly [name: string]: FieldValue }
@@ -39,39 +40,58 @@ export function withoutCredentials(headers: HeaderValues): { readonly [name: str
   );
 }
 
-type FieldValue = string | readonly string[] | undefined;
+type FieldValue = string | number | readonly (string | number)[] | null | undefined;
 
 /**
  * Collects all values of each name, so that a field that was sent twice shows twice. Throws
- * {@link ConfigurationError} for headers in an unknown form.
+ * {@link ConfigurationError} for headers in an unknown form. A value in an unknown form throws only when the
+ * receiver reads it by its name: most headers are read by nobody.
  */
 export function readHeaders(fields: HeaderFields): HeaderValues {
   if (typeof fields !== 'object' || fields === null) throw invalidHeaders(fields);
-  const values: Record<string, string[]> = Object.create(null);
+  const values = new FieldCollection();
   if (isAlternating(fields)) {
-    for (let index = 0; index + 1 < fields.length; index += 2)
-      addField(values, fields[index] ?? '', fields[index + 1]);
+    for (let index = 0; index + 1 < fields.length; index += 2) values.add(fields[index], fields[index + 1]);
   } else {
     for (const pair of pairsOf(fields)) {
       if (!isList(pair)) throw invalidHeaders(fields);
-      addField(values, ...pair);
+      values.add(...pair);
     }
   }
-  return values;
+  return values.take();
 }
 
-function addField(values: Record<string, string[]>, name: string, value: FieldValue): void {
-  if (value === undefined) return;
-  if (typeof name !== 'string') throw invalidHeaders(name);
-  const key = name.toLowerCase();
-  const known = values[key];
-  if (typeof value === 'string') {
-    if (known === undefined) values[key] = [value];
-    else known.push(value);
-    return;
+class FieldCollection {
+  readonly #values: Record<string, string[]> = Object.create(null);
+  readonly #unreadable: [name: string, value: unknown][] = [];
+
+  add(name: unknown, value: unknown): void {
+    if (typeof name !== 'string') throw invalidHeaders(name);
+    const key = name.toLowerCase();
+    if (!Array.isArray(value)) this.#addValue(key, value);
+    else for (const item of value) this.#addValue(key, item);
   }
-  if (!isList(value) || value.some((item) => typeof item !== 'string')) throw invalidFieldValue(name, value);
-  values[key] = known === undefined ? [...value] : [...known, ...value];
+
+  #addValue(key: string, value: unknown): void {
+    if (value === undefined || value === null) return;
+    if (typeof value !== 'string' && typeof value !== 'number') this.#unreadable.push([key, value]);
+    else {
+      const known = this.#values[key];
+      if (known === undefined) this.#values[key] = [String(value)];
+      else known.push(String(value));
+    }
+  }
+
+  /** A field with an unreadable value is not among the entries, and throws when it is read by its name. */
+  take(): HeaderValues {
+    for (const [name, value] of this.#unreadable) {
+      const get = (): never => {
+        throw invalidFieldValue(name, value);
+      };
+      Object.defineProperty(this.#values, name, { get, enumerable: false, configurable: true });
+    }
+    return this.#values;
+  }
 }
 
 function isAlternating(fields: HeaderFields): fields is readonly string[] {
@@ -110,6 +130,6 @@ function invalidHeaders(value: unknown): ConfigurationError {
 
 function invalidFieldValue(name: string, value: unknown): ConfigurationError {
   return new ConfigurationError(
-    `the header ${show(name)} must be a string or a list of strings, got ${typeNameOf(value)}`,
+    `the header ${show(name)} must be a string, a number, or a list of these; got ${typeNameOf(value)}`,
   );
 }

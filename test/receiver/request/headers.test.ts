@@ -1,7 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { createReceiver, type HeaderFields, type Receiver } from 'posthorn';
+import { createReceiver, type HeaderFields, PermanentError, type Receiver } from 'posthorn';
 import { createEvent, signedHeaders } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
+import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import { readAll } from '../../support/read-all.ts';
 import { KEY } from '../../support/served.ts';
 
 const body = Buffer.from(JSON.stringify(createEvent('transfer.succeeded')));
@@ -101,4 +103,35 @@ describe('a delivery with its headers as', () => {
       expect([status, JSON.parse(body).code]).toEqual([403, 'signature_missing']);
     },
   );
+});
+
+describe('a value of a header that is not read', () => {
+  const odd = [null, undefined, 5, true, {}, [], [null], [{}, 'x'], Symbol('x'), () => 'x', new Date()];
+
+  test.each(forms)('never fails a delivery with its headers as $name', async ({ name, fromPairs }) => {
+    if (name === 'a Headers object') return;
+    for (const value of odd) {
+      const more = [...pairs, ['Cookie', value], ['x-odd', value], ['x-odd', 'text']];
+      const headers: HeaderFields = Reflect.apply(fromPairs, undefined, [more]);
+      expect(await deliver(headers), String(value)).toMatchObject({ status: 200 });
+    }
+  });
+
+  test('is not stored, and a number is stored as its digits', async () => {
+    const deadLetters = createMapDeadLetters();
+    const receiver = createReceiver({ signingKey: KEY, deadLetters }).observe(() => {});
+    receiver.on('*', () => {
+      throw new PermanentError('parked');
+    });
+    const more = Object.fromEntries(odd.map((value, index) => [`x-${index}`, value]));
+    const headers: HeaderFields = JSON.parse('{}');
+    await receiver.receive({
+      method: 'POST',
+      headers: Object.assign(headers, incoming, more),
+      readBody: () => body,
+    });
+    const [letter] = await readAll(deadLetters.list());
+    const stored = Object.entries(letter?.headers ?? {}).filter(([name]) => name.startsWith('x-'));
+    expect(Object.fromEntries(stored)).toEqual({ 'x-2': ['5'], 'x-service-signature': [signature] });
+  });
 });
