@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { ConfigurationError } from '../src/receiver/errors.ts';
 import type { Mountable } from '../src/receiver/receiver-interface.ts';
 import type { Delivery, Reply } from '../src/receiver/request/delivery.ts';
+import type { HeaderFields } from '../src/receiver/request/headers.ts';
 import type { RawBody } from '../src/receiver/request/raw-body.ts';
 import { checkReceiver } from '../src/receiver/values/check-options.ts';
 import { dropPromise, propertyOf, show, typeNameOf } from '../src/receiver/values/foreign-values.ts';
@@ -14,7 +15,7 @@ export interface LambdaEvent {
   readonly requestContext?: object | undefined;
   /** One value of each name; format 2.0 joins the values of a name that was sent twice. */
   readonly headers?: LambdaHeaders<string> | null | undefined;
-  /** Takes precedence over `headers`, which has only one value of each name. */
+  /** Takes precedence over `headers`, which has only one value of each name, whatever the case of the name. */
   readonly multiValueHeaders?: LambdaHeaders<readonly string[]> | null | undefined;
   /** Text, or bytes in Base64; null or absent if there is none. */
   readonly body?: string | null | undefined;
@@ -84,10 +85,18 @@ function toDelivery(event: LambdaEvent, timeLimitMs: number | undefined): Delive
   if (typeof method !== 'string') throw notARequest(event);
   return {
     method,
-    headers: { ...event.headers, ...event.multiValueHeaders },
+    headers: headersOf(event),
     readBody: () => readBody(event),
     timeLimitMs,
   };
+}
+
+/** Netlify spells a name in lower case in one of the objects, and with capitals in the other. */
+function headersOf({ headers, multiValueHeaders }: LambdaEvent): HeaderFields {
+  const lists = Object.entries(multiValueHeaders ?? {}).filter(([, values]) => values?.length);
+  const names = new Set(lists.map(([name]) => name.toLowerCase()));
+  const others = Object.entries(headers ?? {}).filter(([name]) => !names.has(name.toLowerCase()));
+  return [...lists, ...others];
 }
 
 /** Text is passed on as such: it stands for its bytes in UTF-8. */

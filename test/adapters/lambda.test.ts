@@ -144,6 +144,44 @@ describe('an event of Lambda', () => {
     expect(reports).toMatchObject([{ code: 'signature_repeated' }]);
   });
 
+  const spellings = [
+    (name: string) => name,
+    (name: string) => name.replace(/(^|-)[a-z]/g, (start) => start.toUpperCase()),
+    (name: string) => name.toUpperCase(),
+  ];
+  /** Values of each header in one of the objects; once, not at all, or twice. */
+  const forms: readonly [times: number, form: (value: string) => unknown][] = [
+    [1, (value) => value],
+    [1, (value) => [value]],
+    [0, () => null],
+    [0, () => []],
+    [2, (value) => [value, value]],
+  ];
+
+  test.each(forms)(
+    'has headers in both objects, in any spelling, those in the first %i times',
+    async (times, form) => {
+      const authentication = { type: 'BEARER', bearer: { token: 't' } } as const;
+      const sent = Object.entries(signedHeaders(request.body, { key: KEY, authentication }));
+      for (const spell of spellings)
+        for (const [timesInOther, formInOther] of forms)
+          for (const spellInOther of spellings) {
+            const multiValueHeaders = Object.fromEntries(
+              sent.map(([name, value]) => [spell(name), form(value)]),
+            );
+            const others = sent.map(([name, value]) => [spellInOther(name), formInOther(value)]);
+            const shape = {
+              ...restApiEvent(request),
+              multiValueHeaders,
+              headers: Object.fromEntries(others),
+            };
+            const { handler } = create({ authentication });
+            const { statusCode } = await Reflect.apply(handler, undefined, [shape, {}]);
+            expect(statusCode, JSON.stringify(shape)).toBe((times || timesInOther) === 1 ? 200 : 401);
+          }
+    },
+  );
+
   test('whose body middleware has parsed is answered 500, with what to leave out', async () => {
     const { handler, reports, handled } = create();
     const parsed = { ...restApiEvent(request), body: event };
