@@ -1,8 +1,9 @@
 import { addAbortSignal, finished, Readable } from 'node:stream';
+import { types } from 'node:util';
 import getRawBody from 'raw-body';
 import { ConfigurationError } from '../src/receiver/errors.ts';
 import type { BodyOptions } from '../src/receiver/request/delivery.ts';
-import { isInstance, propertyOf } from '../src/receiver/values/foreign-values.ts';
+import { propertyOf } from '../src/receiver/values/foreign-values.ts';
 import { BodyBuffer, incomplete, tooLarge } from './body-buffer.ts';
 import type { NodeRequest } from './node-http.ts';
 
@@ -86,9 +87,9 @@ function inBlocks(request: NodeRequest, options: BodyOptions): Readable {
 const EMPTY = new Uint8Array(0);
 
 function keptRawBody({ rawBody, body }: NodeRequest): Uint8Array | undefined {
-  if (isInstance(rawBody, Uint8Array)) return rawBody;
+  if (types.isUint8Array(rawBody)) return rawBody;
   if (typeof rawBody === 'string') return Buffer.from(rawBody);
-  return isInstance(body, Uint8Array) ? body : undefined;
+  return types.isUint8Array(body) ? body : undefined;
 }
 
 function alreadyParsed(request: NodeRequest): ConfigurationError {

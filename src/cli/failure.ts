@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import { ConfigurationError, isPosthornError } from '../receiver/errors.ts';
-import { isInstance, messageOf, propertyOf } from '../receiver/values/foreign-values.ts';
+import { isError, isInstance, messageOf, propertyOf } from '../receiver/values/foreign-values.ts';
 import { ServiceError } from '../service/client/service-error.ts';
 import { hideSecrets } from './hide-secrets.ts';
 
@@ -110,6 +110,6 @@ export function lineOf(error: unknown): string {
 
 /** The code of a posthorn error, or of a system error such as `EADDRINUSE`. */
 export function codeOf(error: unknown): string | undefined {
-  const code = isInstance(error, Error) ? propertyOf(error, 'code') : undefined;
+  const code = isError(error) ? propertyOf(error, 'code') : undefined;
   return typeof code === 'string' ? code : undefined;
 }

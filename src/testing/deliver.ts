@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import { ConfigurationError } from '../receiver/errors.ts';
 import type { Receiver } from '../receiver/receiver-interface.ts';
 import { checkOptions } from '../receiver/values/check-options.ts';
@@ -39,7 +40,7 @@ export async function deliver(
 ): Promise<Response> {
   checkOptions(options, ['key', 'authentication', 'signatureHeader', 'headers', 'signal'], 'deliver');
   const { headers, signal, ...signing } = options;
-  const body = typeof event === 'string' || event instanceof Uint8Array ? event : JSON.stringify(event);
+  const body = typeof event === 'string' || types.isUint8Array(event) ? event : JSON.stringify(event);
   const request: SignedRequest = {
     headers: new Headers({ ...signedHeaders(body, signing), ...headers }),
     body,

@@ -1,8 +1,8 @@
-import type { IncomingMessage } from 'node:http';
-import { createReceiver } from 'posthorn';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createReceiver, type Report } from 'posthorn';
 import { toNode } from 'posthorn/node';
 import { createEvent, deliver, signedHeaders } from 'posthorn/testing';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { listenUntilTheEnd } from '../support/listen.ts';
 import { KEY } from '../support/served.ts';
 import { until } from '../support/until.ts';
@@ -83,4 +83,19 @@ describe('a listener that hears the body before the receiver does', () => {
     }
     expect(handled).toHaveLength(2);
   });
+});
+
+test('a function that a library has put on Object.prototype becomes no header, in any form of a response', async () => {
+  Object.assign(Object.prototype, { isEmpty: () => false });
+  onTestFinished(() => void Reflect.deleteProperty(Object.prototype, 'isEmpty'));
+  const reports: Report[] = [];
+  const receiver = createReceiver({ signingKey: KEY }).on('*', () => {});
+  const handle = toNode(receiver.observe((report) => reports.push(report)));
+  const replaced = (request: IncomingMessage, response: ServerResponse): void =>
+    handle(request, Object.assign(response, { writeHead: response.writeHead.bind(response) }));
+  for (const url of [await listenUntilTheEnd(handle), await listenUntilTheEnd(replaced)]) {
+    const answer = await deliver(url, createEvent('transfer.succeeded'), { key: KEY });
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json']);
+    expect(reports.pop()).toMatchObject({ outcome: 'processed', status: 200, answerSent: true });
+  }
 });

@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import { ConfigurationError, SignatureError } from '../errors.ts';
 import { type HeaderValues, isCredentialHeader } from '../request/headers.ts';
 import { type RawBody, toBytes } from '../request/raw-body.ts';
@@ -22,7 +23,7 @@ export function importKeys(keys: Key | readonly Key[], name: string): readonly H
 
 function importKey(key: unknown, name: string): HmacKey {
   if (typeof key === 'string' && key !== '') return importText(key);
-  if (key instanceof Uint8Array && key.length > 0) return new HmacKey(key);
+  if (types.isUint8Array(key) && key.length > 0) return new HmacKey(key);
   throw new ConfigurationError(
     `${name} must be a non-empty string or Uint8Array, or a list of these; got ${kindOf(key)}`,
   );
@@ -40,7 +41,7 @@ function importText(text: string): HmacKey {
 }
 
 function kindOf(key: unknown): string {
-  if (key === '' || (key instanceof Uint8Array && key.length === 0)) return 'an empty one';
+  if (key === '' || (types.isUint8Array(key) && key.length === 0)) return 'an empty one';
   return typeNameOf(key);
 }
 

@@ -1,6 +1,6 @@
 import { isReportCode, type ReportCode } from '../refusals.ts';
 import { checkOptions, invalidOption, readInteger } from '../values/check-options.ts';
-import { propertyOf, show } from '../values/foreign-values.ts';
+import { isAbortSignal, propertyOf, show } from '../values/foreign-values.ts';
 
 /** Why a queue has given a job up. */
 export interface JobFailure {
@@ -64,7 +64,7 @@ export function readDispatchOptions(options: DispatchOptions): DispatchOptions {
     if (typeof value !== 'boolean')
       throw invalidOption(`${name} of dispatch()`, `must be true or false, got ${show(value)}`);
   }
-  if (signal !== undefined && !(signal instanceof AbortSignal))
+  if (signal !== undefined && !isAbortSignal(signal))
     throw invalidOption('signal of dispatch()', `must be an AbortSignal, got ${show(signal)}`);
   if (failure !== undefined && !isJobFailure(failure))
     throw invalidOption(

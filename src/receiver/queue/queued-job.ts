@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import * as z from 'zod/mini';
 import { JobError } from '../errors.ts';
 import { type HeaderValues, withoutCredentials } from '../request/headers.ts';
@@ -82,7 +83,7 @@ function createJobSchema(): z.ZodMiniType<ReadJob> {
     z.base64(),
     z.transform((text): Uint8Array => Buffer.from(text, 'base64')),
   );
-  const bytes = z.custom<Uint8Array>((value) => value instanceof Uint8Array);
+  const bytes = z.custom<Uint8Array>(types.isUint8Array);
   const texts = z.record(z.string(), z.string());
   return z.object({
     version: z.optional(z.number().check(z.maximum(VERSION, isNewer))),

@@ -18,7 +18,16 @@ export function isInstance<T>(value: unknown, type: abstract new (...parameters:
  * an instance of `Error`.
  */
 export function isError(value: unknown): value is Error {
+  // biome-ignore lint/plugin: classes of this realm that are not native errors, such as DOMException
   return types.isNativeError(value) || isInstance(value, Error);
+}
+
+/** Returns true for an AbortSignal of any realm, and of any library that has its own. */
+export function isAbortSignal(value: unknown): value is AbortSignal {
+  return (
+    typeof propertyOf(value, 'aborted') === 'boolean' &&
+    typeof propertyOf(value, 'addEventListener') === 'function'
+  );
 }
 
 /** Returns a property of a value, or undefined if reading it throws. */

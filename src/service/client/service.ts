@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../../receiver/errors.ts';
 import { checkOptions } from '../../receiver/values/check-options.ts';
-import { show } from '../../receiver/values/foreign-values.ts';
+import { isAbortSignal, show } from '../../receiver/values/foreign-values.ts';
 import { type Answer, redact } from './answer.ts';
 import type { Authorization } from './credentials.ts';
 import { type ExchangeRequest, exchange } from './exchange.ts';
@@ -49,7 +49,7 @@ export function createService(settings: ClientSettings): Service {
 function readSignal(options: CallOptions, name: string): AbortSignal | undefined {
   checkOptions(options, ['signal'], `the last argument of ${name}`);
   const { signal } = options;
-  if (signal === undefined || signal instanceof AbortSignal) return signal;
+  if (signal === undefined || isAbortSignal(signal)) return signal;
   throw new ConfigurationError(`signal of ${name} must be an AbortSignal, got ${show(signal)}`);
 }
 

@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../../receiver/errors.ts';
-import { isInstance, messageOf, propertyOf } from '../../receiver/values/foreign-values.ts';
+import { isError, messageOf, propertyOf } from '../../receiver/values/foreign-values.ts';
 
 /** The number of errors that are looked through: most clients wrap the error of `pg`. */
 const MAX_WRAPPED = 5;
@@ -71,7 +71,7 @@ export function explain(schema: string, error: unknown): Error {
   const state = sqlStateOf(error);
   const isMissing =
     state === UNDEFINED_TABLE || state === UNDEFINED_FUNCTION || state === INVALID_SCHEMA_NAME;
-  if (!isMissing) return isInstance(error, Error) ? error : new Error(messageOf(error), { cause: error });
+  if (!isMissing) return isError(error) ? error : new Error(messageOf(error), { cause: error });
   const name = schema.replaceAll('"', '');
   const options = name === 'posthorn' ? '' : `, { schema: '${name}' }`;
   const argument = name === 'posthorn' ? '' : ` --schema ${name}`;
