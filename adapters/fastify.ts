@@ -4,11 +4,14 @@ import { checkOptions, checkReceiver } from '../src/receiver/values/check-option
 import { messageOf, propertyOf, show } from '../src/receiver/values/foreign-values.ts';
 import { toNode } from './node.ts';
 import type { NodeRequest, NodeResponse } from './node-http.ts';
-import { readPath } from './served-path.ts';
+import { decodedPath, pathsOf, readPath } from './served-path.ts';
 
 /** Options of {@link toFastify}. */
 export interface FastifyOptions {
-  /** The path of the route, with or without a slash at its end, behind the `prefix` of `app.register`. */
+  /**
+   * The path of the route, with or without a slash at its end, behind the `prefix` of `app.register`. It is
+   * encoded as in a URL, and is not a pattern: `:` and `*` stand for themselves.
+   */
   readonly path: string;
 }
 
@@ -53,6 +56,8 @@ export interface FastifyReply {
   getHeaders(): { readonly [name: string]: HeaderValue | undefined };
   /** Tells Fastify not to answer. */
   hijack(): unknown;
+  /** Answers as if there were no route. */
+  callNotFound(): unknown;
 }
 
 /** The value of a response header. */
@@ -79,6 +84,7 @@ export function toFastify(receiver: Mountable, options: FastifyOptions): Fastify
   const handle = toNode(receiver);
   // A handler would run too late: Fastify refuses long bodies, and content types without a parser, before it.
   const preParsing = ({ raw }: FastifyRequest, reply: FastifyReply): void => {
+    if (!isEndOf(raw, path)) return void reply.callNotFound();
     sendAlong(reply);
     handle(raw, reply.raw);
     reply.hijack();
@@ -118,7 +124,33 @@ function sendAlong(reply: FastifyReply): void {
 /** With and without a slash at the end, unless Fastify takes both for one route, or adds the other itself. */
 function spellingsOf(path: string, { initialConfig }: FastifyScope): readonly string[] {
   const { ignoreTrailingSlash = initialConfig.ignoreTrailingSlash } = initialConfig.routerOptions ?? {};
-  return path === '/' || ignoreTrailingSlash === true ? [path] : [path, `${path}/`];
+  const route = toRoute(path);
+  return path === '/' || ignoreTrailingSlash === true ? [route] : [route, `${route}/`];
+}
+
+const RESERVED = /\*|%../g;
+
+/**
+ * The path in the language of Fastify's router, which compares a path once it is decoded. It has an escape for
+ * `:` only. Any other character that it would take for something else is a parameter of one value.
+ */
+function toRoute(path: string): string {
+  let count = 0;
+  return decodedPath(path)
+    .replaceAll(':', '::')
+    .replace(RESERVED, (character) => {
+      const code = decodeURIComponent(character).charCodeAt(0).toString(16).padStart(4, '0');
+      count += 1;
+      return `:posthorn${count}(^\\u${code}$)`;
+    });
+}
+
+/** The router takes `%3A` and `:` in a parameter for the same. */
+function isEndOf({ url }: NodeRequest, path: string): boolean {
+  const decoded = decodedPath(path);
+  return (
+    !decoded.includes('%') || pathsOf({ url }).some((requested) => decodedPath(requested).endsWith(decoded))
+  );
 }
 
 function neverReached(): void {}

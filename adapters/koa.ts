@@ -4,13 +4,13 @@ import { checkOptions, checkReceiver } from '../src/receiver/values/check-option
 import { typeNameOf } from '../src/receiver/values/foreign-values.ts';
 import { answer } from './answer.ts';
 import { hangUp, isNodeRequest, type NodeRequest, type NodeResponse } from './node-http.ts';
-import { pathsOf, readPath, reportIfNotFound } from './served-path.ts';
+import { isSamePath, pathsOf, readPath, reportIfNotFound } from './served-path.ts';
 
 /** Options of {@link toKoa}. */
 export interface KoaOptions {
   /**
-   * Serve only this path, with or without a slash at its end; every path by default. Behind the prefix of a
-   * mount (`koa-mount`) it may be the whole path, or what follows the prefix. Requests for other paths go to
+   * Serve only this path, with or without a slash at its end; every path by default. It is encoded as in a
+   * URL, and is not a pattern: `:` and `*` stand for themselves. Behind the prefix of a mount (`koa-mount`) it may be the whole path, or what follows the prefix. Requests for other paths go to
    * `next`; a delivery that then gets 404 is reported.
    */
   readonly path?: string;
@@ -51,13 +51,13 @@ export function toKoa(receiver: Mountable, options: KoaOptions = {}): KoaMiddlew
   return async (context, next) => {
     checkContext(context);
     const { req, res, originalUrl } = context;
-    const [requested = '/', ...others] = pathsOf({ url: req.url, originalUrl });
-    if (served === undefined || served === requested || others.includes(served)) {
+    const paths = pathsOf({ url: req.url, originalUrl });
+    if (served === undefined || paths.some((path) => isSamePath(path, served))) {
       // Koa would set a body of its own, and would not drain or close the connection.
       context.respond = false;
       await answer(receiver, req, res).catch((error: unknown) => fail(context, error));
     } else {
-      reportIfNotFound(receiver, req, res, { requested, served });
+      reportIfNotFound(receiver, req, res, { requested: paths[0] ?? '/', served });
       await next();
     }
   };

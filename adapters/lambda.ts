@@ -15,7 +15,7 @@ export interface LambdaEvent {
   readonly requestContext?: object | undefined;
   /** One value of each name; format 2.0 joins the values of a name that was sent twice. */
   readonly headers?: LambdaHeaders<string> | null | undefined;
-  /** Takes precedence over `headers`, which has only one value of each name, whatever the case of the name. */
+  /** Takes precedence over `headers`, which has only one value of each name. Names match in any case. */
   readonly multiValueHeaders?: LambdaHeaders<readonly string[]> | null | undefined;
   /** Text, or bytes in Base64; null or absent if there is none. */
   readonly body?: string | null | undefined;

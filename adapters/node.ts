@@ -4,7 +4,7 @@ import { checkOptions, checkReceiver } from '../src/receiver/values/check-option
 import { answer } from './answer.ts';
 import { checkRequest, hangUp, headersOf, type NodeRequest, type NodeResponse } from './node-http.ts';
 import { sendReply } from './send-reply.ts';
-import { isFirstToReport, pathsOf, readPath, reportIfNotFound } from './served-path.ts';
+import { isFirstToReport, isSamePath, pathsOf, readPath, reportIfNotFound } from './served-path.ts';
 
 export { toHealth } from './node-health.ts';
 export type { NodeRequest, NodeResponse } from './node-http.ts';
@@ -19,8 +19,8 @@ export type NodeHandler = (
 /** Options of {@link toNode}. */
 export interface NodeOptions {
   /**
-   * Serve only this path, with or without a slash at its end; every path by default. It is compared letter by
-   * letter, and is not a pattern. Behind the prefix of a mount (`app.use('/api', …)`) it may be the whole
+   * Serve only this path, with or without a slash at its end; every path by default. It is encoded as in a
+   * URL, and is not a pattern: `:` and `*` stand for themselves. Behind the prefix of a mount (`app.use('/api', …)`) it may be the whole
    * path, or what follows the prefix. Requests for other paths go to `next`, or get 404 without one; a
    * delivery that gets 404 is reported.
    */
@@ -45,7 +45,7 @@ export function toNode(receiver: Mountable, options: NodeOptions = {}): NodeHand
   const served = options.path === undefined ? undefined : readPath(options.path);
   return (request, response, next) => {
     checkRequest(request);
-    if (served === undefined || pathsOf(request).includes(served))
+    if (served === undefined || pathsOf(request).some((path) => isSamePath(path, served)))
       answer(receiver, request, response).catch((error: unknown) => fail(request, next, error));
     else leave(receiver, served, request, response, next);
   };

@@ -11,7 +11,30 @@ export function readPath(path: unknown): string {
   // Requests have any other character in its encoded form (RFC 3986, section 2.1).
   if (!/^[!-~]*$/.test(path))
     throw invalidOption('path', `must be encoded as in a URL: ${show(encodeURI(path))}`);
+  try {
+    decodedPath(path);
+  } catch {
+    throw invalidOption('path', `must be encoded as in a URL, with "%25" for "%"; got ${show(path)}`);
+  }
   return pathOf(path);
+}
+
+/**
+ * Decodes the characters that mean the same without their encoding (RFC 3986, section 6.2.2). A reserved one,
+ * such as the slash, stays encoded. Throws URIError for what is not UTF-8.
+ */
+export function decodedPath(path: string): string {
+  return decodeURI(path.replaceAll('%25', '%2525')).replace(/%../g, (code) => code.toUpperCase());
+}
+
+/** Returns true if a path that was asked for means the same as the option. */
+export function isSamePath(requested: string, path: string): boolean {
+  if (requested === path || !`${requested}${path}`.includes('%')) return requested === path;
+  try {
+    return decodedPath(requested) === decodedPath(path);
+  } catch {
+    return false;
+  }
 }
 
 /**

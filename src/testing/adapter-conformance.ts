@@ -17,11 +17,17 @@ import {
   refusedSignatures,
   repeatedHeaders,
 } from './adapter-conformance/refused-heads.ts';
+import { servedPaths } from './adapter-conformance/served-paths.ts';
 import { unavailableAnswers } from './adapter-conformance/unavailable-answers.ts';
 import { unsentRests } from './adapter-conformance/unsent-rests.ts';
 import type { ConformanceCase } from './conformance-case.ts';
 
-export type { AdapterConformanceOptions, Serve, ServedAdapter } from './adapter-conformance/platform.ts';
+export type {
+  AdapterConformanceOptions,
+  Serve,
+  ServedAdapter,
+  ServePath,
+} from './adapter-conformance/platform.ts';
 
 /**
  * The requirements of every adapter, for authors of adapters: each row of the table of answers, and what
@@ -57,6 +63,7 @@ export function adapterConformance(
 }
 
 const FLAGS = ['foldsRepeatedHeaders', 'wholeBodiesOnly', 'hidesConnections'] as const;
+const FUNCTIONS = ['serveReadBody', 'servePath'] as const;
 
 function readPlatform(serve: Serve, options: AdapterConformanceOptions): Platform {
   if (typeof serve !== 'function') {
@@ -64,21 +71,24 @@ function readPlatform(serve: Serve, options: AdapterConformanceOptions): Platfor
       `adapterConformance takes a function that serves the adapter; got ${typeNameOf(serve)}`,
     );
   }
-  checkOptions(options, [...FLAGS, 'serveReadBody'], 'adapterConformance');
+  checkOptions(options, [...FLAGS, ...FUNCTIONS], 'adapterConformance');
   for (const name of FLAGS) {
     const value: unknown = options[name];
     if (value !== undefined && typeof value !== 'boolean')
       throw invalidOption(name, `must be true or false, got ${show(value)}`);
   }
-  const { foldsRepeatedHeaders = false, wholeBodiesOnly = false, serveReadBody } = options;
-  if (serveReadBody !== undefined && typeof serveReadBody !== 'function')
-    throw invalidOption('serveReadBody', `must be a function, got ${typeNameOf(serveReadBody)}`);
+  for (const name of FUNCTIONS) {
+    const value: unknown = options[name];
+    if (value !== undefined && typeof value !== 'function')
+      throw invalidOption(name, `must be a function, got ${typeNameOf(value)}`);
+  }
+  const { foldsRepeatedHeaders = false, wholeBodiesOnly = false, serveReadBody, servePath } = options;
   const hidesConnections = wholeBodiesOnly || (options.hidesConnections ?? false);
-  return { serve, serveReadBody, foldsRepeatedHeaders, wholeBodiesOnly, hidesConnections };
+  return { serve, serveReadBody, servePath, foldsRepeatedHeaders, wholeBodiesOnly, hidesConnections };
 }
 
 /** The groups of cases that the platform can show. */
-function groupsFor({ wholeBodiesOnly, serveReadBody }: Platform): readonly Group[] {
+function groupsFor({ wholeBodiesOnly, serveReadBody, servePath }: Platform): readonly Group[] {
   return [
     acceptedAnswers,
     refusedMethods,
@@ -96,5 +106,6 @@ function groupsFor({ wholeBodiesOnly, serveReadBody }: Platform): readonly Group
     ...(wholeBodiesOnly ? [] : [slowBodies, cutBodies, longBodies, crowdedBodies, unsentRests]),
     hangUps,
     ...(serveReadBody === undefined ? [] : [readBodies]),
+    ...(servePath === undefined ? [] : [servedPaths(servePath)]),
   ];
 }

@@ -3,6 +3,7 @@ export {
   adapterConformance,
   type Serve,
   type ServedAdapter,
+  type ServePath,
 } from './adapter-conformance.ts';
 export type { ConformanceCase } from './conformance-case.ts';
 export { type CreateEventOptions, createEvent } from './create-event.ts';

@@ -18,6 +18,7 @@ export function ownCases(mount: Mount, { wholeBodiesOnly = false } = {}): Confor
   const platform = {
     serve: mount,
     serveReadBody: undefined,
+    servePath: undefined,
     foldsRepeatedHeaders: false,
     wholeBodiesOnly,
     hidesConnections: wholeBodiesOnly,

@@ -16,7 +16,10 @@ import {
 import { expressVersions, mountBehind } from './mounts.ts';
 
 describe.each(expressVersions)('toExpress on %s', (_, express) => {
-  conformance(mountBehind(express), { serveReadBody: mountBehind(express, express.json()) });
+  conformance(mountBehind(express), {
+    serveReadBody: mountBehind(express, express.json()),
+    servePath: (receiver, path) => listen(express().use(toExpress(receiver, { path }))),
+  });
 
   const parsers = {
     'express.json()': express.json(),
@@ -96,6 +99,7 @@ test('an option that toExpress does not have is refused', () => {
     [{ path: 'webhooks' }, /^path must begin with "\/"/],
     [{ path: '/wébhooks' }, /^path must be encoded as in a URL: "\/w%C3%A9bhooks"/],
     [{ path: '/web hooks' }, /^path must be encoded as in a URL: "\/web%20hooks"/],
+    [{ path: '/100%' }, /^path must be encoded as in a URL, with "%25" for "%"; got "\/100%"$/],
     ['/webhooks', /^toExpress takes an object of options/],
   ] as const) {
     const call = () => Reflect.apply(toExpress, undefined, [receiver, options]);

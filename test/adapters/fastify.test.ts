@@ -40,7 +40,10 @@ function readBody(app: FastifyInstance): void {
 }
 
 describe('toFastify', () => {
-  conformance(mountOn(), { serveReadBody: mountOn(readBody) });
+  conformance(mountOn(), {
+    serveReadBody: mountOn(readBody),
+    servePath: (receiver, path) => listenOnFastify(fastify().register(toFastify(receiver, { path }))),
+  });
 });
 
 function create() {

@@ -67,7 +67,10 @@ async function serve(...middlewares: readonly Middleware[]) {
 }
 
 describe('toKoa', () => {
-  conformance(mountBehind(), { serveReadBody: mountBehind(parseBody) });
+  conformance(mountBehind(), {
+    serveReadBody: mountBehind(parseBody),
+    servePath: (receiver, path) => listen(koa(toKoa(receiver, { path })).callback()),
+  });
 });
 
 describe('a body that a parser of Koa has read', () => {

@@ -3,6 +3,7 @@ import { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { ConfigurationError, createReceiver } from 'posthorn';
 import { type NodeOptions, toNode } from 'posthorn/node';
+import type { ServePath } from 'posthorn/testing';
 import request from 'supertest';
 import { describe, expect, test } from 'vitest';
 import { receiverWithReports } from '../support/receiver-with-reports.ts';
@@ -32,7 +33,8 @@ const mountBehindReader: Mount = (receiver) => {
 };
 
 describe('toNode on node:http', () => {
-  conformance(mountOnNode, { serveReadBody: mountBehindReader });
+  const servePath: ServePath = (receiver, path) => listen(toNode(receiver, { path }));
+  conformance(mountOnNode, { serveReadBody: mountBehindReader, servePath });
 });
 
 describe('a body that something else has read', () => {

@@ -13,9 +13,10 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import type { WebhookEvent } from 'posthorn';
 import { getReceiverToken, OnWebhook, PosthornModule } from 'posthorn/nestjs';
-import { createEvent, deliver, signedHeaders } from 'posthorn/testing';
+import { adapterConformance, createEvent, deliver, type ServePath, signedHeaders } from 'posthorn/testing';
 import request from 'supertest';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { mountOn } from '../../src/nestjs/mount.ts';
 import { key, options, send } from './application.ts';
 import { createApplication } from './server.ts';
 
@@ -50,6 +51,15 @@ const webhooks = PosthornModule.forRoot(options);
 class ApplicationModule {}
 
 describe.each(['Express', 'Fastify'] as const)('on %s', (server) => {
+  const servePath: ServePath = async (receiver, path) => {
+    const app = await createApplication({}, { server });
+    mountOn(app.get(HttpAdapterHost).httpAdapter, receiver, path);
+    await app.listen(0, '127.0.0.1');
+    return { url: await app.getUrl(), close: () => app.close() };
+  };
+  const cases = adapterConformance((receiver) => servePath(receiver, '/webhooks'), { servePath });
+  test.each(cases.filter(({ name }) => name.startsWith('paths')))('$name', ({ run }) => run());
+
   describe.each([true, false])('with rawBody %s', (rawBody) => {
     test('app.listen mounts before the parsers of NestJS, which parse all other bodies', async () => {
       const app = await createApplication({ imports: [ApplicationModule] }, { server, rawBody });

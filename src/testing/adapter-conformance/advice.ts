@@ -48,6 +48,10 @@ export const READ_BODY: string =
   "ConfigurationError with the code body_already_parsed: a stream that was read never ends again, and a parser's " +
   'result cannot be verified.';
 
+export const PATHS: string =
+  'The path of a mount is not a pattern: compare it with the path of the request, without its query and one slash at ' +
+  'its end, once both are decoded (decodeURI), and escape what the router of the framework would take for a parameter.';
+
 export const HANG_UP: string =
   'A sender that hangs up must not abort receive. From then on isConnected of the delivery must return false. Set ' +
   'hidesConnections only if the platform does not tell which sender has hung up.';

@@ -13,6 +13,9 @@ export interface ServedAdapter {
 /** Mounts a receiver with the adapter, and serves it on a port of its own until `close` is called. */
 export type Serve = (receiver: Mountable) => Promise<ServedAdapter>;
 
+/** Mounts a receiver under a path, and serves it as {@link Serve} does. The path of its `url` is not used. */
+export type ServePath = (receiver: Mountable, path: string) => Promise<ServedAdapter>;
+
 /** Options of `adapterConformance`: what the platform of the adapter cannot show. */
 export interface AdapterConformanceOptions {
   /**
@@ -35,10 +38,16 @@ export interface AdapterConformanceOptions {
    * framework's body parser. Without it, deliveries whose body is gone are not tested.
    */
   readonly serveReadBody?: Serve;
+  /**
+   * Serves the adapter under a path, by its own option. Without it, paths are not tested. Leave it out if the
+   * framework routes.
+   */
+  readonly servePath?: ServePath;
 }
 
 /** The platform on which an adapter is tested. */
-export interface Platform extends Required<Omit<AdapterConformanceOptions, 'serveReadBody'>> {
+export interface Platform extends Required<Omit<AdapterConformanceOptions, 'serveReadBody' | 'servePath'>> {
   readonly serve: Serve;
   readonly serveReadBody: Serve | undefined;
+  readonly servePath: ServePath | undefined;
 }
