@@ -189,7 +189,8 @@ class JobWorker implements BullWorker {
     const attempt = job.attemptsMade + 1;
     const final = attempt >= (job.opts.attempts ?? 1);
     const { signal } = this.#closing;
-    const hour = new UncountedHour(notes, Date.now());
+    // The time of the hand-out: in PostgreSQL by its clock, which the workers share.
+    const hour = new UncountedHour(notes, job.processedOn ?? Date.now());
     const write = (changed: JobNotes): Promise<unknown> =>
       writeNotes(job, token, LOCK_MS, changed).catch(this.#logError);
     const running = new RunNotes(notes, write);

@@ -12,7 +12,7 @@ describe.each(queueServers)('a worker that lacks the handler of a job in $name',
   afterEach(() => void vi.restoreAllMocks());
 
   test('puts it back for an hour, also at its last attempt; then it counts, and is parked', async () => {
-    const clock = openClock();
+    const clock = openClock(server);
     const { bull, letters, promote, receiver, reports, worker } = await openQueueAt(server);
     const event = await enqueue(receiver(book(() => {})));
     const [added] = await bull.getWaiting();
@@ -21,7 +21,7 @@ describe.each(queueServers)('a worker that lacks the handler of a job in $name',
     worker(receiver((fresh) => fresh.on('dispute.*', () => {})));
     const delays: number[] = [];
     for (const [turn, minutes] of [0, 1, 1, 30, 27].entries()) {
-      clock.advance(minutes * MINUTE_MS);
+      await clock.advance(minutes * MINUTE_MS);
       await promote();
       await reports.nth(turn + 1, ({ code }) => code === 'handler_missing');
       await expect.poll(() => bull.getDelayed()).toMatchObject([{ attemptsMade: 9 }]);
@@ -33,14 +33,14 @@ describe.each(queueServers)('a worker that lacks the handler of a job in $name',
       expect(delays[turn]).toBeGreaterThanOrEqual(pauseMs / 2 - 1);
       expect(delays[turn]).toBeLessThanOrEqual(pauseMs);
     }
-    clock.advance(2 * MINUTE_MS);
+    await clock.advance(2 * MINUTE_MS);
     await promote();
     await expect.poll(() => letters.get(event.id)).toMatchObject({ reason: 'handler_missing', attempts: 10 });
     await expect.poll(() => bull.getJobCountByTypes('waiting', 'active', 'delayed', 'failed')).toBe(0);
   });
 
   test('counts from the earliest clock, and believes none that is ahead', async () => {
-    const clock = openClock();
+    const clock = openClock(server);
     const { bull, promote, receiver, reports, worker } = await openQueueAt(server);
     await receiver(book(() => {})).receive(deliveryOf(createEvent('transfer.succeeded')));
     const [added] = await bull.getWaiting();
@@ -48,7 +48,7 @@ describe.each(queueServers)('a worker that lacks the handler of a job in $name',
     worker(receiver((fresh) => fresh.on('dispute.*', () => {})));
     await reports.nth(1, ({ code }) => code === 'handler_missing');
     await expect.poll(() => bull.getDelayed()).toMatchObject([{ attemptsMade: 0 }]);
-    clock.advance(61 * MINUTE_MS);
+    await clock.advance(61 * MINUTE_MS);
     await promote();
     // More than one, if the worker came by itself before the job was promoted.
     await expect.poll(async () => (await bull.getDelayed())[0]?.attemptsMade).toBeGreaterThanOrEqual(1);

@@ -78,7 +78,7 @@ describe.each(queueServers)('a job in $name that cannot be put back', ({ useServ
     const held = new HeldHandler();
     /** A worker looks for stalled jobs when it starts. */
     const start = async () => {
-      await server.allowStalledCheck(scope);
+      await server.allowStalledCheck?.(scope);
       const running = receiver(book(held.handle), { store: createMemoryStore() });
       // Like one that died it takes no other job: it would put this one back, which it still runs.
       worker(running, { concurrency: 1 });

@@ -172,7 +172,7 @@ describe('a worker whose role lacks a right', () => {
         });
       });
       const worker = openWorker(owned, pool, scope);
-      await until('statements', () => sent.length >= 12);
+      await until('statements', () => sent.length >= 16);
       const seconds = ((sent.at(-1) ?? 0) - (sent[0] ?? 0)) / 1_000;
       expect(sent.length / seconds).toBeLessThan(10);
       await worker.close({ graceMs: 0 });

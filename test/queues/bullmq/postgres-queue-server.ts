@@ -41,8 +41,9 @@ export function postgresQueueServer(database: DatabaseFixture): PostgresQueueSer
   // The objects that BullMQ opens by itself listen as long as the pool lasts.
   pool.setMaxListeners(0);
   const ownPool = database.connect();
-  // Clients of these tests have parsers of their own, which are not those of BullMQ.
-  const connection = database.connect({ options: QUEUE_PATH, max: 20, ...ownParsers });
+  // They have parsers of their own, which are not those of BullMQ, and find the clock of `setAhead` first.
+  const options = `${QUEUE_PATH},pg_catalog`;
+  const connection = database.connect({ options, max: 20, ...ownParsers });
   connection.setMaxListeners(0);
   const run = async (text: string, values: unknown[]): Promise<void> => {
     await pool.query(text, values);
@@ -60,8 +61,10 @@ export function postgresQueueServer(database: DatabaseFixture): PostgresQueueSer
         [scope, jobId, 'active'],
       ),
     promote: ({ name }) => promoteDelayed(pool, name),
-    allowStalledCheck: (scope) =>
-      run("delete from meta where queue = $1 and field = 'stalled-check'", [scope]),
+    setAhead: async (ms) => {
+      await database.sql(`create or replace function bullmq.clock_timestamp() returns timestamptz language sql
+        as $$ select pg_catalog.clock_timestamp() + interval '${ms} milliseconds' $$`);
+    },
     markForStalledCheck: (scope, jobId) =>
       run('update job set stalled_marked = true where queue = $1 and id = $2', [scope, jobId]),
     setCounts: (scope, jobId, { attempts, stalls }) =>

@@ -75,12 +75,12 @@ export async function openQueueAt(server: QueueServer, scope: string = nextScope
   };
   /** Has the queue look for stalled jobs: it marks active ones, and moves marked ones that have no lock. */
   const openStalledCheck = async (maxStalledCount = NO_STALL_LIMIT): Promise<() => Promise<void>> => {
-    const checker = server.openBullWorker(scope, undefined, { maxStalledCount });
+    const checker = server.openBullWorker(scope, undefined, { maxStalledCount, stalledInterval: 1 });
     checker.on('error', () => {});
     onTestFinished(() => disconnect(checker));
     await checker.waitUntilReady();
     return async () => {
-      await server.allowStalledCheck(scope);
+      await server.allowStalledCheck?.(scope);
       await checker.getBackend().moveStalledJobsToWait();
     };
   };

@@ -62,8 +62,10 @@ export interface QueueServer {
   ) => BullWorker;
   /** Takes the lock of an active job away, as if its worker had been frozen for as long as it holds. */
   readonly loseLock: (scope: string, jobId: string) => Promise<void>;
-  /** Lets the next look for stalled jobs be a real one: BullMQ looks once in 30 seconds at most. */
-  readonly allowStalledCheck: (scope: string) => Promise<void>;
+  /** Sets the clock of the server, by so much ahead of the real one; absent if jobs do not go by it. */
+  readonly setAhead?: (ms: number) => Promise<void>;
+  /** Lets the next look for stalled jobs be a real one, which Redis allows once in 30 seconds. */
+  readonly allowStalledCheck?: (scope: string) => Promise<void>;
   /** Marks an active job as the last look for stalled jobs would have. */
   readonly markForStalledCheck: (scope: string, jobId: string) => Promise<void>;
   readonly setCounts: (scope: string, jobId: string, counts: JobCounts) => Promise<void>;

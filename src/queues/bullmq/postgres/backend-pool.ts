@@ -2,10 +2,11 @@ import type { PgPool, PgPoolClient, PgQueryResult } from 'bullmq';
 import type { PostgresResult } from '../../../stores/postgres/client.ts';
 import type { QueueDatabase } from './database.ts';
 import { queryResultOf } from './queryable.ts';
+import { byOwnClock, byServerClock, FORGET_FUTURE_LOOK, looksForStalled } from './server-time.ts';
 import { QueueSession } from './session.ts';
 
 /** Runs a statement for BullMQ. */
-type Run = (text: string, values?: readonly unknown[]) => Promise<PostgresResult>;
+type Run = (text: string, values: readonly unknown[]) => Promise<PostgresResult>;
 
 /** The pool of a queue as BullMQ takes it. BullMQ does not end a pool that it is given. */
 export class BackendPool implements PgPool {
@@ -17,8 +18,10 @@ export class BackendPool implements PgPool {
     this.#run = run;
   }
 
-  async query<Row>(text: string, values?: readonly unknown[]): Promise<PgQueryResult<Row>> {
-    return queryResultOf(await this.#run(text, values));
+  async query<Row>(text: string, values: readonly unknown[] = []): Promise<PgQueryResult<Row>> {
+    if (looksForStalled(text)) await this.#run(FORGET_FUTURE_LOOK, values.slice(0, 1));
+    const timed = byServerClock(text, values);
+    return byOwnClock(queryResultOf(await this.#run(timed.text, timed.values)));
   }
 
   async connect(): Promise<PgPoolClient> {
