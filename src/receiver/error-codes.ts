@@ -32,7 +32,7 @@ export const errorCodes = {
   ],
   AbortedError: ['lease_lost', 'completed_elsewhere', 'run_timeout', 'run_closed', 'run_abandoned'],
   JobError: ['job_unreadable', 'handler_missing'],
-  DeadLetterError: ['dead_letter_unreadable', 'dead_letters_unavailable'],
+  DeadLetterError: ['dead_letter_invalid', 'dead_letter_unreadable', 'dead_letters_unavailable'],
   InternalError: ['internal_error'],
   /** Of `posthorn/postgres` and `posthorn/sqlite`. */
   InboxError: [

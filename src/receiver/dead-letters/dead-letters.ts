@@ -5,7 +5,8 @@
 export interface DeadLetters {
   /**
    * Stores a dead letter, and replaces any other with its id. A dead letter with the same `parkedAt` keeps
-   * its place in the list.
+   * its place in the list. Those of posthorn reject with `dead_letter_invalid` for one with a wrong member,
+   * which they could not read again.
    */
   put(letter: DeadLetter): Promise<void>;
   /** Resolves with undefined if no dead letter has this id. */

@@ -42,11 +42,13 @@ export function createFileDeadLetters(directory: string): DeadLetters {
   const pathOf = (id: string): string => join(root, nameOf(id));
   const syncDirectory = shareSyncs(root);
   const deadLetters: DeadLetters = {
-    put: (letter) =>
-      orUnavailable(`cannot write a dead letter to ${root}`, async () => {
-        await writeWhole(root, letter);
+    put: async (letter) => {
+      const text = serializeLetter(letter, 2);
+      await orUnavailable(`cannot write a dead letter to ${root}`, async () => {
+        await writeWhole(root, letter, text);
         await syncDirectory();
-      }),
+      });
+    },
 
     get: (id) => readLetter(pathOf(id)),
 
@@ -99,15 +101,15 @@ async function orUnavailable<Result>(message: string, work: () => Promise<Result
 }
 
 /** Writes a file in one step: a reader sees the old letter or the new one, never a part. */
-async function writeWhole(root: string, letter: DeadLetter): Promise<void> {
-  const name = nameOf(letter.id);
+async function writeWhole(root: string, { id, parkedAt }: DeadLetter, text: string): Promise<void> {
+  const name = nameOf(id);
   const temporary = join(root, `.${name}.${randomUUID()}.tmp`);
   try {
     const file = await openNew(temporary);
     try {
-      await file.writeFile(serializeLetter(letter, 2));
+      await file.writeFile(text);
       // Here, so that a letter that takes the place of another one is at no moment younger.
-      await setTime(file, letter.parkedAt);
+      await setTime(file, parkedAt);
       await file.sync();
     } finally {
       await file.close();

@@ -1,8 +1,11 @@
+import { types } from 'node:util';
 import * as z from 'zod/mini';
 import type { DeadLetter } from '../../receiver/dead-letters/dead-letters.ts';
+import { DeadLetterError } from '../../receiver/errors.ts';
+import { messageOf, propertyOf, show } from '../../receiver/values/foreign-values.ts';
 import { parseWithSchema } from '../../receiver/values/parse-with-schema.ts';
 
-const storedLetter = z.object({
+const members = {
   id: z.string(),
   type: z.optional(z.string()),
   reason: z.string(),
@@ -15,17 +18,14 @@ const storedLetter = z.object({
   attempts: z.number(),
   handled: z.array(z.string()),
   runningUntil: z.optional(z.number()),
-  rawBody: z.base64('must be base64'),
-});
+};
 
-/** Serializes a letter as JSON, with its body in base64, which keeps any bytes. */
-export function serializeLetter(letter: DeadLetter, indentation?: number): string {
-  return JSON.stringify(
-    { ...letter, rawBody: Buffer.from(letter.rawBody).toString('base64') },
-    undefined,
-    indentation,
-  );
-}
+const storedLetter = z.object({ ...members, rawBody: z.base64('must be base64') });
+
+const givenLetter = z.object({
+  ...members,
+  rawBody: z.custom<Uint8Array>((value) => types.isUint8Array(value), 'must be a Uint8Array'),
+});
 
 /**
  * The most brackets and commas in a letter. A real letter has them in its headers, of which Node.js accepts
@@ -33,15 +33,32 @@ export function serializeLetter(letter: DeadLetter, indentation?: number): strin
  */
 const MOST_PARTS = 100_000;
 
+/**
+ * Serializes a letter as JSON, with its body in base64, which keeps any bytes. Throws DeadLetterError for one
+ * that {@link parseLetter} could not read: it names each wrong member.
+ */
+export function serializeLetter(letter: DeadLetter, indentation?: number): string {
+  try {
+    const { rawBody, ...rest } = parseWithSchema(givenLetter, letter, 'letter');
+    const stored = { ...rest, rawBody: Buffer.from(rawBody).toString('base64') };
+    const text = JSON.stringify(stored, undefined, indentation);
+    checkParts(text);
+    return text;
+  } catch (cause) {
+    const message = `the dead letter ${show(propertyOf(letter, 'id'))} is not one: ${messageOf(cause)}`;
+    throw new DeadLetterError('dead_letter_invalid', message, { cause });
+  }
+}
+
 /** Parses the text of {@link serializeLetter}. Throws for any other text. */
 export function parseLetter(text: string): DeadLetter {
-  if (hasMoreParts(text, MOST_PARTS)) throw new Error(`it has more than ${MOST_PARTS} brackets and commas`);
+  checkParts(text);
   const letter = parseWithSchema(storedLetter, JSON.parse(text), 'letter');
   return { ...letter, rawBody: Buffer.from(letter.rawBody, 'base64') };
 }
 
-function hasMoreParts(text: string, most: number): boolean {
+function checkParts(text: string): void {
   const part = /[[{,]/g;
-  for (let count = 0; count <= most; count += 1) if (!part.test(text)) return false;
-  return true;
+  for (let count = 0; count <= MOST_PARTS; count += 1) if (!part.test(text)) return;
+  throw new Error(`it has more than ${MOST_PARTS} brackets and commas`);
 }

@@ -40,8 +40,10 @@ export function createServerDeadLetters(
   const count = operations.count?.bind(operations);
   const mustWait = operations.mustWait?.bind(operations);
   return {
-    put: (letter) =>
-      ask(async () => operations.put(toKey(letter.id), serializeLetter(letter), letter.parkedAt)),
+    put: async (letter) => {
+      const text = serializeLetter(letter);
+      await ask(() => operations.put(toKey(letter.id), text, letter.parkedAt));
+    },
     get: async (id) => {
       const found = await ask(() => operations.get(toKey(id)));
       return found === undefined ? undefined : readStoredLetter(name, id, found.text, found.damage);

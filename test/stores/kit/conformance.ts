@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { DeadLetter, DeadLetters } from 'posthorn';
 import { expect } from 'vitest';
 import { awaitedLater } from '../../support/awaited-later.ts';
+import { errorOf } from '../../support/error-of.ts';
 import { readAll } from '../../support/read-all.ts';
 
 /** A promise of the interface DeadLetters; `check` gets dead letters that are empty. */
@@ -86,6 +87,30 @@ const promises: Record<string, DeadLettersCase['check']> = {
       const found = await deadLetters.get(letter.id);
       expect(Buffer.compare(found?.rawBody ?? Buffer.from('none'), rawBody)).toBe(0);
     }
+  },
+  'a letter that could not be read again is refused, and its wrong member named': async (deadLetters) => {
+    const wrong: Record<string, unknown> = {
+      id: 5,
+      type: null,
+      reason: undefined,
+      message: 1n,
+      rawBody: 'text',
+      headers: { 'x-trace': 'one' },
+      receivedAt: Number.NaN,
+      parkedAt: new Date(0),
+      lastTriedAt: '1',
+      attempts: undefined,
+      handled: 'book',
+      runningUntil: Number.POSITIVE_INFINITY,
+    };
+    for (const [member, value] of Object.entries(wrong)) {
+      const put = deadLetters.put(Object({ ...createLetter({ id: 'kept' }), [member]: value }));
+      await expect(put).rejects.toMatchObject(errorOf('dead_letter_invalid', `is not one: ${member}`));
+    }
+    const headers = { 'x-trace': Array.from({ length: 100_001 }, () => '') };
+    for (const letter of [createLetter({ headers }), undefined])
+      await expect(deadLetters.put(Object(letter))).rejects.toMatchObject({ code: 'dead_letter_invalid' });
+    expect(await idsOf(deadLetters)).toEqual([]);
   },
   'a letter takes the place of the one with its id': async (deadLetters) => {
     const letter = createLetter();
