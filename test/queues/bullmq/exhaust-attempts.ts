@@ -32,6 +32,7 @@ export async function exhaustAttempts(
     await expect.poll(() => bull.getDelayedCount()).toBe(1);
     const [job] = await bull.getDelayed();
     expect(job).toMatchObject({ attemptsMade: attempt, failedReason: expect.stringContaining('poison') });
+    expect(job?.stacktrace).toHaveLength(Math.min(attempt, 3));
     expect(job?.delay).toBeGreaterThanOrEqual(5_000 * 2 ** (attempt - 1));
     await promote();
   }

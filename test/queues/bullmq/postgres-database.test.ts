@@ -1,7 +1,9 @@
+import { EventEmitter } from 'node:events';
 import { DatabaseError } from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { QueueDatabase } from '../../../src/queues/bullmq/postgres/database.ts';
 import type { QueueClient, QueuePool } from '../../../src/queues/bullmq/postgres/pool.ts';
+import { QueueSession } from '../../../src/queues/bullmq/postgres/session.ts';
 import { fakeTime } from '../../support/fake-time.ts';
 
 type Answer = Error | undefined;
@@ -20,7 +22,7 @@ function openDatabase(answer: () => Answer) {
     const row = { version: 11, min_client_version: 6, server_version_num: '150018', schema: 'bullmq' };
     return { command: 'SELECT', rowCount: 1, rows: [row] };
   };
-  const client: QueueClient = { query, release: () => {}, on: () => {}, removeListener: () => {} };
+  const client: QueueClient & EventEmitter = Object.assign(new EventEmitter(), { query, release: () => {} });
   const pool: QueuePool = {
     totalCount: 1,
     connect: (callback) => {
@@ -35,7 +37,7 @@ function openDatabase(answer: () => Answer) {
   const setAway = (value: boolean): void => {
     isAway = value;
   };
-  return { database, sent, printed, setAway };
+  return { client, database, sent, printed, setAway };
 }
 
 function refusal(code: string): Error {
@@ -122,4 +124,18 @@ describe('a statement of a worker', () => {
     await pass(20);
     await ended;
   });
+});
+
+test('a session passes on the notifications of its client, until it is released', async () => {
+  const { client, database } = openDatabase(() => undefined);
+  const session = new QueueSession(database);
+  const heard: unknown[] = [];
+  session.on('notification', (message) => heard.push(message));
+  await session.query('LISTEN bullmq_jobs');
+  const message = { channel: 'bullmq_jobs', payload: 'scope' };
+  client.emit('notification', message);
+  expect(heard).toEqual([message]);
+  session.release();
+  await expect.poll(() => client.eventNames()).toEqual([]);
+  await expect(session.query('select 1')).rejects.toThrow('Connection is closed.');
 });
