@@ -2,6 +2,8 @@ import type { Receiver } from '../receiver/receiver-interface.ts';
 
 /** A method with `@OnWebhook` or `@OnUnhandledWebhook`. */
 export interface DecoratedMethod {
+  /** The prototype of the class that declares it. */
+  readonly declaredBy: object;
   /** The class and the method, for the log. */
   readonly place: string;
   /** The place, and the decorator, for messages. */
@@ -18,7 +20,10 @@ export interface DecoratedMethod {
 interface Registry {
   /** By the prototype of the class that declares them. */
   readonly methods: WeakMap<object, DecoratedMethod[]>;
-  /** The methods that no application has found on a provider yet. */
+  /**
+   * The methods that were declared after the container of the last application was built, and that none has
+   * found on a provider yet.
+   */
   readonly unprovided: Set<DecoratedMethod>;
 }
 
@@ -32,10 +37,19 @@ function registry(): Registry {
 }
 
 /** Records a decorated method of a class. */
-export function addMethod(prototype: object, method: DecoratedMethod): void {
+export function addMethod(method: DecoratedMethod): void {
   const { methods, unprovided } = registry();
-  methods.set(prototype, [...(methods.get(prototype) ?? []), method]);
+  const { declaredBy } = method;
+  const replaced = [...unprovided].find((older) => isAnew(method, older))?.declaredBy;
+  for (const older of replaced === undefined ? [] : (methods.get(replaced) ?? [])) unprovided.delete(older);
+  methods.set(declaredBy, [...(methods.get(declaredBy) ?? []), method]);
   unprovided.add(method);
+}
+
+/** A module that is evaluated again (`vi.resetModules()`, a hot reload) declares its classes anew. */
+function isAnew(method: DecoratedMethod, older: DecoratedMethod): boolean {
+  const isSame = (name: 'place' | 'events' | 'receiver') => method[name] === older[name];
+  return method.declaredBy !== older.declaredBy && isSame('place') && isSame('events') && isSame('receiver');
 }
 
 /**
@@ -51,16 +65,19 @@ export function methodsOf(prototype: unknown): readonly DecoratedMethod[] {
   return found;
 }
 
-/** Records that an application has a provider with this prototype. */
-export function markProvided(prototype: unknown): void {
-  const { methods, unprovided } = registry();
-  for (const each of prototypesOf(prototype))
-    for (const method of methods.get(each) ?? []) unprovided.delete(method);
+/** All that is declared for a provider with this prototype, also what a subclass overrides. */
+export function declaredFor(prototype: unknown): readonly DecoratedMethod[] {
+  return [...prototypesOf(prototype)].flatMap((each) => registry().methods.get(each) ?? []);
 }
 
-/** The methods for a receiver that no application has found on a provider. */
-export function unprovidedMethods(receiver: string | undefined): readonly DecoratedMethod[] {
-  return [...registry().unprovided].filter((method) => method.receiver === receiver);
+/** Takes those out that no application has to provide any more. */
+export function removeUnprovided(methods: Iterable<DecoratedMethod>): void {
+  for (const method of methods) registry().unprovided.delete(method);
+}
+
+/** The methods that the next application must provide. */
+export function unprovidedMethods(): readonly DecoratedMethod[] {
+  return [...registry().unprovided];
 }
 
 function* prototypesOf(prototype: unknown): Generator<object> {

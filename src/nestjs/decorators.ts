@@ -83,7 +83,7 @@ export function OnUnhandledWebhook(
 /** Creates a decorator that notes the method it is on. */
 function decorate<Parameters extends readonly unknown[]>(
   decorator: string,
-  method: Omit<DecoratedMethod, 'place' | 'label' | 'key'>,
+  method: Omit<DecoratedMethod, 'declaredBy' | 'place' | 'label' | 'key'>,
 ): WebhookDecorator<Parameters> {
   checkName('receiver', method.receiver);
   return (prototype, key, descriptor) => {
@@ -96,6 +96,6 @@ function decorate<Parameters extends readonly unknown[]>(
     }
     const place = `${prototype.constructor.name}.${String(key)}`;
     checkFunction(descriptor.value, `@${decorator} of ${place}`);
-    addMethod(prototype, { ...method, place, label: `@${decorator} of ${place}`, key });
+    addMethod({ ...method, declaredBy: prototype, place, label: `@${decorator} of ${place}`, key });
   };
 }

@@ -1,14 +1,19 @@
 import type { OnModuleInit } from '@nestjs/common';
 import type { DiscoveryService } from '@nestjs/core';
 import { ConfigurationError } from '../receiver/errors.ts';
+import { noteDeclared } from './declared-methods.ts';
 import { RECEIVER_LIFECYCLE, WORKER_LIFECYCLE } from './tokens.ts';
 
-/** Refuses to start without a receiver, and if the hooks of a receiver or worker would never run. */
+/**
+ * Notes the decorated methods when the container is built. Refuses to start without a receiver, and if the
+ * hooks of a receiver or worker would never run.
+ */
 export class ModuleCheck implements OnModuleInit {
   readonly #discovery: DiscoveryService;
 
   constructor(discovery: DiscoveryService) {
     this.#discovery = discovery;
+    noteDeclared(discovery);
   }
 
   onModuleInit(): void {

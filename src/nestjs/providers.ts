@@ -1,7 +1,7 @@
 import type { DiscoveryService } from '@nestjs/core';
 import { ConfigurationError } from '../receiver/errors.ts';
 import { propertyOf } from '../receiver/values/foreign-values.ts';
-import { type DecoratedMethod, markProvided, methodsOf } from './decorated-methods.ts';
+import { type DecoratedMethod, declaredFor, methodsOf } from './decorated-methods.ts';
 
 /** A decorated method of a provider, and a function that calls it there. */
 export interface ProvidedMethod extends DecoratedMethod {
@@ -22,8 +22,6 @@ export function findMethods(discovery: DiscoveryService): readonly ProvidedMetho
     const { declaredBy, methods } = declarationOf(wrapper);
     const [first] = methods;
     if (first === undefined) return [];
-    markProvided(declaredBy);
-    markProvided(propertyOf(wrapper.token, 'prototype'));
     checkScope(wrapper, first);
     // An application provides null for a class that it does not use: a feature is off, or a test runs.
     if (wrapper.instance === null || found.get(declaredBy)?.instance === wrapper.instance) return [];
@@ -32,6 +30,16 @@ export function findMethods(discovery: DiscoveryService): readonly ProvidedMetho
     found.set(declaredBy, wrapper);
     return methods.map((method) => ({ ...method, call: callOf(wrapper.instance, method) }));
   });
+}
+
+/** All methods that are declared for the providers and controllers, also for those that are null. */
+export function findProvided(discovery: DiscoveryService): ReadonlySet<DecoratedMethod> {
+  const wrappers = [...discovery.getProviders(), ...discovery.getControllers()];
+  const prototypes = wrappers.flatMap((wrapper) => [
+    declarationOf(wrapper).declaredBy,
+    propertyOf(wrapper.token, 'prototype'),
+  ]);
+  return new Set(prototypes.flatMap(declaredFor));
 }
 
 /** A stand-in of a test has the decorated methods of the class that it replaces. */

@@ -2,7 +2,7 @@ import type { DiscoveryService } from '@nestjs/core';
 import { ConfigurationError } from '../receiver/errors.ts';
 import type { Receiver } from '../receiver/receiver-interface.ts';
 import { messageOf, show } from '../receiver/values/foreign-values.ts';
-import { unprovidedMethods } from './decorated-methods.ts';
+import { forgottenMethods } from './declared-methods.ts';
 import { findMethods, type ProvidedMethod } from './providers.ts';
 
 /** The name and the path of a receiver, which differ for each receiver of an application. */
@@ -26,7 +26,7 @@ export function registerMethods(
 ): readonly ProvidedMethod[] {
   const methods = findMethods(discovery);
   for (const method of methods) checkReceiver(method, all);
-  checkProvided(endpoint);
+  checkProvided(endpoint, discovery);
   const own = methods.filter((method) => method.receiver === endpoint.name);
   for (const method of own) register(receiver, method);
   return own;
@@ -60,8 +60,9 @@ function checkReceiver({ label, receiver }: ProvidedMethod, all: readonly Endpoi
   );
 }
 
-function checkProvided({ name }: Endpoint): void {
-  const labels = unprovidedMethods(name).map(({ label }) => label);
+function checkProvided({ name }: Endpoint, discovery: DiscoveryService): void {
+  const forgotten = forgottenMethods(discovery).filter(({ receiver }) => receiver === name);
+  const labels = forgotten.map(({ label }) => label);
   if (labels.length === 0) return;
   throw new ConfigurationError(
     `NestJS has no provider for the class of ${labels.join(', ')}, which would never run: add the class to ` +

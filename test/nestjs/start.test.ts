@@ -3,6 +3,7 @@ import { Test } from '@nestjs/testing';
 import type { WebhookEvent } from 'posthorn';
 import { OnWebhook, PosthornModule } from 'posthorn/nestjs';
 import { describe, expect, test } from 'vitest';
+import { throwing } from '../support/throwing.ts';
 import { options, send, start } from './application.ts';
 
 /** A receiver with a name of its own, because all tests share the registry of decorated methods. */
@@ -173,5 +174,60 @@ describe('an application starts', () => {
     decorated('elsewhere');
     const module = await start({ imports: [receiver('here')], providers: [decorated('here')] });
     expect(await send(module, 'transfer.succeeded', 'here')).toBe(200);
+  });
+});
+
+describe('of the applications of a process', () => {
+  /** A class that is declared again has another prototype. */
+  const declare = (name: string) => decorated(name, 'transfer.succeeded');
+
+  async function startsWith(name: string, Payments: new () => object): Promise<number> {
+    const module = await start({ imports: [receiver(name)], providers: [Payments] });
+    return send(module, 'transfer.succeeded', name);
+  }
+
+  test('only the first one after its import misses a class that it forgets', async () => {
+    const Refunds = decorated('rest', 'transfer.failed');
+    const Payments = declare('rest');
+    expect(await refusal([receiver('rest')], [Payments])).toMatch(/no provider for .* Payments\.book,/);
+    expect(await startsWith('rest', Payments)).toBe(200);
+    await start({ imports: [receiver('rest')], providers: [Refunds] });
+  });
+
+  test.each([
+    ['compiled, and never started', [], 'it started'],
+    ['stopped by a provider', [{ provide: 'BROKEN', useFactory: throwing('no database') }], 'no database'],
+    [
+      'stopped by a hook',
+      [{ provide: 'BROKEN', useValue: { onModuleInit: throwing('no table') } }],
+      'it started',
+    ],
+  ])('one that was %s leaves nothing to the others', async (title, broken, message) => {
+    const providers = [...broken, declare(title)];
+    const compiled = Test.createTestingModule({ imports: [receiver(title)], providers }).compile();
+    expect(
+      await compiled.then(
+        () => 'it started',
+        ({ message }: Error) => message,
+      ),
+    ).toBe(message);
+    if (message === 'it started' && broken.length > 0)
+      await expect((await compiled).init()).rejects.toThrow('no table');
+    const Refunds = decorated(title, 'transfer.failed');
+    const Payments = declare(title);
+    const module = await start({ imports: [receiver(title)], providers: [Payments, Refunds] });
+    expect(await send(module, 'transfer.succeeded', title)).toBe(200);
+  });
+
+  test('one provides a class that was evaluated again, although nothing has its first declaration', async () => {
+    declare('evaluated');
+    expect(await startsWith('evaluated', declare('evaluated'))).toBe(200);
+  });
+
+  test('one that loads a class while it creates its providers provides it for all', async () => {
+    const late = { provide: 'LATE', useFactory: () => new (decorated('late', 'transfer.failed'))() };
+    const module = await start({ imports: [receiver('late')], providers: [late] });
+    expect(await send(module, 'transfer.failed', 'late')).toBe(200);
+    expect(await startsWith('late', declare('late'))).toBe(200);
   });
 });
