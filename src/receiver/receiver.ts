@@ -98,7 +98,6 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
       const answer = await deliver(this.#services, authenticate, progress);
       if (mayBeLarge) await nextBatch();
       progress.answerSent = isConnected(delivery, this.#warnings.addMisuse);
-      // This comes first, because the platform's waitUntil may throw: the delivery is then answered 500.
       if (progress.unfinished && !progress.joined) this.#reportEndLater(delivery, progress);
       if (hasHadKeys(progress)) await waitForKeys(delivery, progress, this.#warnings.addMisuse);
       this.#report(answer, progress);

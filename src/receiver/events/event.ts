@@ -1,5 +1,6 @@
 import { EventError } from '../errors.ts';
 import { messageOf } from '../values/foreign-values.ts';
+import { MismatchError } from '../values/parse-with-schema.ts';
 import { type EventType, eventTypes, type Pattern } from './catalog.ts';
 import { checkEnvelope, readableMembers } from './envelope.ts';
 import type { DataOf, EventData, Schemas } from './schema.ts';
@@ -86,6 +87,7 @@ export function parseEvent(rawBody: Uint8Array): AnyEvent {
     checkEnvelope(value);
     return value;
   } catch (cause) {
+    if (!(cause instanceof MismatchError)) throw cause;
     throw new EventError(
       'envelope_invalid',
       `the body is not an event: ${messageOf(cause)}`,

@@ -3,6 +3,7 @@ import { handlingId } from '../dedupe/claim-id.ts';
 import { isFinalByAge } from '../dedupe/last-attempt.ts';
 import { EventError, type PosthornError } from '../errors.ts';
 import { checkAge, createdAtMs, parseEvent } from '../events/event.ts';
+import { readUnchecked } from '../events/unchecked-event.ts';
 import { type Answer, accept, isSuccess, refuse } from '../outcomes/outcome.ts';
 import type { Awaitable } from '../timing/awaitable.ts';
 import { answerTo, checkNotClosing, type DeliveryProgress } from './delivery-progress.ts';
@@ -47,10 +48,26 @@ function begin(
     return beginEvent(services, authentic, progress);
   } catch (error) {
     const refused = refuse(error);
+    if (refused.error.code === 'internal_error') noteUnchecked(services, authentic, progress);
     if (refused.error instanceof EventError) progress.event = refused.error.event;
     else if (!progress.finalByAge) return refused;
     return parkRefused(services, refused, { ...authentic, receivedAt: progress.receivedAt }, progress);
   }
+}
+
+/**
+ * Notes what can be read of an event after an error inside posthorn, which may have come before its age was
+ * known. If that cannot be read, no retry can be counted on.
+ */
+function noteUnchecked(
+  { settings }: ReceiverServices,
+  { rawBody }: Authentic,
+  progress: DeliveryProgress,
+): void {
+  const { id, type, createdAt } = readUnchecked(rawBody);
+  progress.event ??= { id, type };
+  progress.finalByAge =
+    Number.isNaN(createdAt) || isFinalByAge(settings.now() - createdAt, settings.retryScheduleMs);
 }
 
 /** Parses an event, checks its age and finds its handlers, then starts or joins its run. */

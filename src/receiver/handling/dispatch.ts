@@ -1,6 +1,7 @@
 import { handlingId } from '../dedupe/claim-id.ts';
-import { AbortedError, JobError, UnavailableError } from '../errors.ts';
+import { AbortedError, EventError, JobError, UnavailableError } from '../errors.ts';
 import { type AnyEvent, createdAtMs, parseEvent } from '../events/event.ts';
+import { readUnchecked } from '../events/unchecked-event.ts';
 import { type Answer, accept, refuse } from '../outcomes/outcome.ts';
 import { type ReadJob, readJob } from '../queue/queued-job.ts';
 import { messageOf } from '../values/foreign-values.ts';
@@ -27,22 +28,20 @@ export async function dispatch(
 ): Promise<Answer> {
   const read = readJob(value);
   const job = { ...read, handled: [...new Set([...read.handled, ...(options.handled ?? [])])] };
-  const event = parseJobEvent(job);
-  progress.event = { id: event.id, type: event.type };
-  checkNotClosing(progress);
-  if (options.failure !== undefined)
-    return parkFailedJob(
-      services,
-      { ...job, event, attempt: options.attempt, failure: options.failure },
-      progress,
-    );
+  const { attempt, failure } = options;
   try {
-    return await runJob(services, job, event, options, progress);
+    const event = parseJobEvent(job);
+    progress.event = { id: event.id, type: event.type };
+    checkNotClosing(progress);
+    if (failure === undefined) return await runJob(services, job, event, options, progress);
+    return await parkFailedJob(services, { ...job, event, attempt, failure }, progress);
   } catch (error) {
     const refused = refuse(error);
-    const isMissing = refused.error.code === 'handler_missing';
-    const mustPark = isMissing && options.final && options.parksMissing !== false;
-    const attemptInfo = { attempts: options.attempt, handled: job.handled };
+    const { code } = refused.error;
+    const isMissing = code === 'handler_missing' && options.parksMissing !== false;
+    const mustPark = options.final && (isMissing || code === 'internal_error');
+    const attemptInfo = { attempts: attempt, handled: job.handled };
+    progress.event ??= readUnchecked(job.rawBody);
     return mustPark ? parkRefused(services, refused, job, progress, attemptInfo) : refused;
   }
 }
@@ -86,6 +85,7 @@ function parseJobEvent({ rawBody }: ReadJob): AnyEvent {
   try {
     return parseEvent(rawBody);
   } catch (cause) {
+    if (!(cause instanceof EventError)) throw cause;
     const message = `the body of the job is not an event: ${messageOf(cause)}`;
     throw new JobError('job_unreadable', message, { cause });
   }

@@ -11,8 +11,7 @@ export function hasHadKeys({ joined, run }: DeliveryProgress): boolean {
 
 /**
  * Keeps a platform that stops the process after the answer from doing so before keys are released. Elsewhere
- * they are released in the background. Never throws: an error of the platform must not fail an event that has
- * been handled.
+ * they are released in the background.
  */
 export async function waitForKeys(
   delivery: Delivery,
@@ -24,10 +23,5 @@ export async function waitForKeys(
     await run.keysReleased(Math.max(0, deadline.answerBy - performance.now()));
     return;
   }
-  if (delivery.waitUntil === undefined) return;
-  try {
-    waitUntil(delivery, run.keysReleased(), onMisuse);
-  } catch (error) {
-    onMisuse('waitUntil', `waitUntil of a delivery threw: ${messageOf(error)}`);
-  }
+  if (delivery.waitUntil !== undefined) waitUntil(delivery, run.keysReleased(), onMisuse);
 }

@@ -1,6 +1,7 @@
 import { InternalError, isPosthornError, type PosthornError } from '../errors.ts';
 import { isReportCode, type ReportCode, refusals } from '../refusals.ts';
 import type { Reply } from '../request/delivery.ts';
+import { messageOf } from '../values/foreign-values.ts';
 
 /** The end of a delivery. Each delivery has exactly one outcome. */
 export type Outcome =
@@ -48,7 +49,7 @@ export function refuse(error: unknown): Refused {
 /** Returns an error that a report can have: the value itself, or an {@link InternalError} that it caused. */
 export function toReportedError(error: unknown): ReportedError {
   if (isReportedError(error)) return error;
-  return new InternalError('internal_error', 'the receiver failed', { cause: error });
+  return new InternalError('internal_error', `the receiver failed: ${messageOf(error)}`, { cause: error });
 }
 
 function isReportedError(error: unknown): error is ReportedError {

@@ -22,11 +22,17 @@ export function isConnected(delivery: Delivery, onMisuse: OnMisuse): boolean {
   return true;
 }
 
-/** Asks the platform to keep the process alive until the promise settles. */
+/**
+ * Asks the platform to keep the process alive until the promise settles. Never throws: an error would fail an
+ * event that has been handled or parked.
+ */
 export function waitUntil(delivery: Delivery, promise: Promise<unknown>, onMisuse: OnMisuse): void {
-  if (!dropPromise(delivery.waitUntil?.(promise))) return;
-  onMisuse(
-    'waitUntil',
-    'waitUntil of a delivery must return nothing, got a promise, which is not waited for',
-  );
+  const name = 'waitUntil';
+  const mustReturn = 'waitUntil of a delivery must return nothing';
+  try {
+    if (!dropPromise(delivery.waitUntil?.(promise))) return;
+    onMisuse(name, `${mustReturn}, got a promise, which is not waited for`);
+  } catch (error) {
+    onMisuse(name, `${mustReturn}, but threw: ${messageOf(error)}; the platform may stop the handlers`);
+  }
 }

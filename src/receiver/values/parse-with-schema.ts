@@ -10,15 +10,19 @@ if (typeof z.validate !== 'function') {
   throw new ConfigurationError(`posthorn needs zod 4.6.7 or later, and finds ${found}: ${wayOut}`);
 }
 
+/** A value does not fit its schema. Any other error of a schema is one of the library. */
+export class MismatchError extends TypeError {}
+
 /**
- * Parses a value by a schema of zod/mini. Throws an error whose message names each wrong member by its path,
- * and the value itself by `name`. It shows types and not values, which may be payment data.
+ * Parses a value by a schema of zod/mini. Throws a {@link MismatchError} whose message names each wrong
+ * member by its path, and the value itself by `name`. It shows types and not values, which may be payment
+ * data.
  */
 export function parseWithSchema<T>(schema: z.ZodMiniType<T>, value: unknown, name: string): T {
   const { success, data, error } = z.safeParse(schema, value, { error: describeType });
   if (success) return data;
   const problems = error.issues.map(({ path, message }) => `${path.join('.') || name}: ${message}`);
-  throw new TypeError(problems.join('; '), { cause: error });
+  throw new MismatchError(problems.join('; '), { cause: error });
 }
 
 /**

@@ -235,13 +235,14 @@ describe('without dead letters', () => {
   });
 });
 
-test('a waitUntil that throws is one report, of the answer that is sent', async () => {
+test('a waitUntil that throws changes no answer, and is warned of', async () => {
   const held = new HeldHandler();
   const { receiver, reports } = openDirectly({ store, deadlineMs: 50 }, on('*', held.handle));
   const waitUntil = throwing('no request here');
   const delivery = { ...deliveryOf(createEvent('dispute.won')), waitUntil };
-  expect(await receiver.receive(delivery)).toMatchObject({ status: 500 });
-  expect(reports.all).toMatchObject([{ status: 500, code: 'internal_error', late: false }]);
+  expect(await receiver.receive(delivery)).toMatchObject({ status: 503 });
+  const warnings = expect.arrayContaining([expect.stringMatching(/waitUntil .* threw: no request here;/)]);
+  expect(reports.all).toMatchObject([{ status: 503, code: 'deadline_reached', late: false, warnings }]);
   (await held.calls.nth(1)).succeed();
   await expect.poll(() => reports.all).toMatchObject([{ late: false }, { outcome: 'processed', late: true }]);
 });

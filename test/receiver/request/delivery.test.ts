@@ -105,7 +105,8 @@ describe('receive never rejects: what is no delivery is answered 500 and reporte
         code: 'internal_error',
       });
       expect(reports).toMatchObject([{ outcome: 'failed', code: 'internal_error', answerSent: true }]);
-      expect(reports[0]?.error).toMatchObject({ name: 'InternalError', message: 'the receiver failed' });
+      const message = 'the receiver failed: the adapter failed';
+      expect(reports[0]?.error).toMatchObject({ name: 'InternalError', message });
       expect(reports[0]?.error?.cause).toBe(cause);
     }
   });
