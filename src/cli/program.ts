@@ -1,7 +1,15 @@
 import { Command, CommanderError } from 'commander';
 import { isInstance } from '../receiver/values/foreign-values.ts';
 import { type StoreName, stores } from '../stores/list.ts';
-import { EXIT_CODES_HELP, exitCodeOf, exitCodes, lineOf, resetExitCode, setExitCode } from './failure.ts';
+import {
+  currentExitCode,
+  EXIT_CODES_HELP,
+  exitCodeOf,
+  exitCodes,
+  lineOf,
+  resetExitCode,
+  setExitCode,
+} from './failure.ts';
 import { hideSecrets } from './hide-secrets.ts';
 import { version } from './manifest.ts';
 import { endWithReader, note, writeText } from './output.ts';
@@ -53,6 +61,7 @@ export async function run(argv: readonly string[]): Promise<void> {
       setExitCode(exitCodeOf(error));
     }
   }
+  process.exitCode = currentExitCode();
 }
 
 /** `help dead-letters replay` as `dead-letters replay --help`: commander's command takes one name only. */
