@@ -45,9 +45,19 @@ const hook = `
     writeSync(1, url + '\\n');
     return next(url, context);
   }`;
-const tracing = dataUrl(`
-  import { register } from 'node:module';
-  register(${JSON.stringify(dataUrl(hook))});`);
+const tracing = registering(hook);
+
+/** Yarn Plug'n'Play's error for a peer that the application does not give. */
+const plugAndPlay = registering(`
+  export async function resolve(name, context, next) {
+    if (!/^(ioredis|redis|pg|bullmq)(?=\\/|$)/.test(name)) return next(name, context);
+    const error = new Error('posthorn tried to access ' + name + ' (a peer dependency)');
+    throw Object.assign(error, { code: 'MODULE_NOT_FOUND', pnpCode: 'MISSING_PEER_DEPENDENCY' });
+  }`);
+
+function registering(code: string): string {
+  return dataUrl(`import { register } from 'node:module'; register(${JSON.stringify(dataUrl(code))});`);
+}
 
 function dataUrl(code: string): string {
   return `data:text/javascript,${encodeURIComponent(code)}`;
@@ -245,6 +255,17 @@ describe('where optional packages are not installed', () => {
       ),
     );
   });
+});
+
+test.each([
+  ['pg', 'dead-letters list --postgres postgres://127.0.0.1:1/x --scope s'],
+  ['pg', 'postgres migrate --url postgres://127.0.0.1:1/x'],
+  ['bullmq', 'postgres migrate --queue --url postgres://127.0.0.1:1/x'],
+  ['redis', 'dead-letters list --redis redis://127.0.0.1:1 --scope s'],
+])("under Plug'n'Play the lack of %s names the command that installs it: %s", async (name, command) => {
+  const env = { NODE_OPTIONS: `--no-warnings --import ${plugAndPlay}` };
+  const message = new RegExp(` npm install "${name}@.* \\(package_missing\\)\\n$`);
+  expect(await posthornProcess(command, { env })).toEqual(refusal(2, expect.stringMatching(message)));
 });
 
 test('the built program begins with a line for the shell', () => {

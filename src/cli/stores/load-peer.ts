@@ -1,3 +1,4 @@
+import { propertyOf } from '../../receiver/values/foreign-values.ts';
 import { CommandError, codeOf } from '../failure.ts';
 import { peerVersions } from '../manifest.ts';
 
@@ -22,7 +23,7 @@ export async function loadPeer<Exports>(
     try {
       return await load();
     } catch (cause) {
-      if (codeOf(cause) !== 'ERR_MODULE_NOT_FOUND') throw cause;
+      if (!isAbsence(cause)) throw cause;
       causes.push(cause);
     }
   }
@@ -31,4 +32,9 @@ export async function loadPeer<Exports>(
   const absence = names.length === 1 ? 'which is not installed' : 'and none of them is installed';
   const message = `this needs ${before}the package ${names.join(' or ')}, ${absence}: ${installs}${after}`;
   throw new CommandError('package_missing', message, { cause: causes[0] });
+}
+
+/** Yarn Plug'n'Play has errors of its own, with a code that CommonJS also has for a broken package. */
+function isAbsence(error: unknown): boolean {
+  return codeOf(error) === 'ERR_MODULE_NOT_FOUND' || propertyOf(error, 'pnpCode') !== undefined;
 }
