@@ -7,7 +7,6 @@ import { useRedis } from '../stores/redis/fixture.ts';
 import { TcpProxy } from '../stores/redis/tcp-proxy.ts';
 import { startProgram } from '../support/child-program.ts';
 import { readDocument } from '../support/documents.ts';
-import { snippetWith } from '../support/snippet.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { Place } from './moving-in.ts';
 
@@ -119,10 +118,8 @@ test('the probe of the page finds an id that was imported, and changes nothing f
   await place.importByPage();
   const stored = () => fixture.redis.command('dbsize');
   const before = stored();
-  const probe = (id: string) => {
-    const command = snippetWith('grep ', 'docs/moving.md', 'sh').replace('evt_1', id);
-    return paste(`cd '${place.folder}'\n${command}`, place.env);
-  };
+  const [, command = ''] = /`(grep [^`]+)`/.exec(readDocument('docs/moving.md').text) ?? [];
+  const probe = (id: string) => paste(`cd '${place.folder}'\n${command.replace('evt_1', id)}`, place.env);
   expect(await probe('evt_60')).toBe('0 imported, 0 too young, 1 known before, 0 invalid\n');
   await expect(probe('seen:evt_60')).rejects.toThrow('exit code 1:');
   expect(stored()).toBe(before);
