@@ -4,7 +4,7 @@ import type { EventOf, KnownEvent, UnknownEvent } from '../receiver/events/event
 import type { Schemas } from '../receiver/events/schema.ts';
 import type { HandlerContext, HandlerOptions } from '../receiver/handling/route.ts';
 import type { Receiver } from '../receiver/receiver-interface.ts';
-import { checkFunction } from '../receiver/values/called-functions.ts';
+import { checkFunction, type NotAGenerator } from '../receiver/values/called-functions.ts';
 import { checkOptions } from '../receiver/values/check-options.ts';
 import { addMethod, type DecoratedMethod } from './decorated-methods.ts';
 import { checkName } from './tokens.ts';
@@ -24,7 +24,7 @@ export type WebhookDecorator<Parameters extends readonly unknown[]> = <
 >(
   prototype: object,
   key: string | symbol,
-  descriptor: TypedPropertyDescriptor<Method>,
+  descriptor: TypedPropertyDescriptor<Method> & NotAGenerator<ReturnType<Method>>,
 ) => void;
 
 /**

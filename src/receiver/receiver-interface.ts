@@ -42,7 +42,9 @@ export interface Receiver<S extends Schemas = Record<never, never>> {
   ): this;
 
   /** Registers the handler of events that no pattern matched. Without it they are answered 200 `ignored`. */
-  onUnhandled(handler: UnhandledHandler<S>): this;
+  onUnhandled<Result = unknown>(
+    handler: (...parameters: Parameters<UnhandledHandler<S>>) => Result & NotAGenerator<Result>,
+  ): this;
 
   /**
    * Adds a middleware, which runs around each handler and around enqueueing: for spans, or for a logger that
@@ -56,7 +58,9 @@ export interface Receiver<S extends Schemas = Record<never, never>> {
    * receiver.use((event, context, next) => storage.run({ eventId: event.id }, next));
    * ```
    */
-  use(middleware: Middleware<S>): this;
+  use<Result = unknown>(
+    middleware: (...parameters: Parameters<Middleware<S>>) => Result & NotAGenerator<Result>,
+  ): this;
 
   /**
    * The events that the handlers want, as the service's `enabled_events`: for `client.webhooks.ensure`. The

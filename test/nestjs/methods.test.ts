@@ -243,6 +243,7 @@ test('only a method can be decorated', () => {
   expect(() => Reflect.apply(decorate, undefined, [() => {}, { kind: 'method', name: 'book' }])).toThrow(
     /experimentalDecorators/,
   );
+  // @ts-expect-error a generator function
   expect(() => decorate({}, 'iterate', { *value() {} })).toThrow(/iterate must not be a generator function/);
   expect(() => Reflect.apply(OnWebhook, undefined, ['*', { nmae: 'book' }])).toThrow(
     '"nmae" is not an option of @OnWebhook; its options are name, queue, concurrencyKey, receiver',

@@ -116,6 +116,10 @@ describe('a generator function is refused when it is registered, as', () => {
     void ((fresh: Receiver) => fresh.on('*', inAsyncGenerator));
     // @ts-expect-error nor is a promise of one
     void ((fresh: Receiver) => fresh.on('*', async () => inGenerator()));
+    // @ts-expect-error nor in `onUnhandled`
+    void ((fresh: Receiver) => fresh.onUnhandled(inAsyncGenerator));
+    // @ts-expect-error nor in a middleware
+    void ((fresh: Receiver) => fresh.use(inGenerator));
     // @ts-expect-error nor in an inbox
     void (() => inbox.once('a', inGenerator));
   });
