@@ -127,6 +127,13 @@ describe('--limit and --after', () => {
     expect(await posthorn(args)).toMatchObject({ code: 0, stdout: expect.stringMatching(/\n1 replayed\n$/) });
   });
 
+  test('replay does not go on after one that is gone meanwhile', async () => {
+    const code = `${RECEIVER} receiver.on('*', () => deadLetters.remove('evt_2'));`;
+    const { file } = await writeModule(code, inOrder(['evt_1', 'evt_2', 'evt_3'], FIRST));
+    const { stdout } = await posthorn(`dead-letters replay --all --limit 2 --receiver ${file}`);
+    expect(stdout).toMatch(/\n1 replayed, and more beyond --limit\nthe rest: .* --all --limit 2 --receiver /);
+  });
+
   test('--reason selects by the code, and goes on with the same', async () => {
     const { file, deadLetters } = await writeModule(RECEIVER, [
       letter('evt_1', { parkedAt: FIRST }),
@@ -185,7 +192,7 @@ describe('--limit and --after', () => {
 
   test('list prints page after page', async () => {
     const directory = await fillDirectory(['evt_1', 'evt_2', 'evt_3', ODD_ID]);
-    const place = ['--dir', directory, '--json'];
+    const place = ['--dir', directory, '--since', '2026-03-31T09:00:00Z', '--json'];
     const first = jsonLines(await posthorn(['dead-letters', 'list', '--limit', '3', ...place]));
     const ids = (lines: readonly Record<string, unknown>[]) => lines.slice(0, -1).map(({ id }) => id);
     expect(ids(first)).toEqual(['evt_1', 'evt_2', 'evt_3']);

@@ -6,7 +6,7 @@ import { createRedisDeadLetters } from 'posthorn/redis';
 import { describe, expect, test } from 'vitest';
 import { useRedis } from '../stores/redis/fixture.ts';
 import { listenUntilTheEnd } from '../support/listen.ts';
-import { directoryOf, letter, summaryWith } from './letters.ts';
+import { directoryOf, inOrder, letter, summaryWith } from './letters.ts';
 import { jsonLines, posthorn, posthornProcess } from './posthorn.ts';
 import { LETTERS_BESIDE, writeModule } from './receiver-module.ts';
 
@@ -147,6 +147,8 @@ describe('posthorn dead-letters replay', () => {
     expect(ended.code).toBe(1);
     expect(ended.stdout).toContain('1 replayed\n');
     expect(ended.stderr).toContain('(dead_letter_unreadable)');
+    const ofNoType = await posthorn(['dead-letters', 'list', '--type', 'payout.*', '--receiver', file]);
+    expect(ofNoType).toMatchObject({ code: 1, stderr: expect.stringContaining('(dead_letter_unreadable)') });
   });
 });
 
@@ -240,6 +242,35 @@ describe('the module of --receiver', () => {
     expect(nowhere).toMatchObject({ code: 2, stderr: expect.stringContaining('--dir or --scope') });
   });
 
+  test('may be unconnected at the first call of its letters and its store', async () => {
+    const code = `
+      ${HEAD}
+      const early = (code) => Object.assign(new Error('not connected'), { code });
+      const secondly = (work, first) => {
+        let calls = 0;
+        return (...args) => ((calls += 1) === 1 ? first() : work(...args));
+      };
+      const refuse = (code) => async () => { throw early(code); };
+      deadLetters.get = secondly(deadLetters.get, refuse('dead_letters_unavailable'));
+      const failed = { outcome: 'failed', error: early('store_unavailable'), handlers: [], warnings: [] };
+      const replay = async (letter) => ({ ...(await receiver.replay(letter)), warnings: ['late: a warning'] });
+      const connecting = {
+        deadLetters,
+        replay: secondly(replay, async () => failed),
+        drop: secondly((letter) => receiver.drop(letter), refuse('store_unavailable')),
+        close: async () => console.log('closed'),
+      };
+      export { connecting as receiver };`;
+    const { file } = await writeModule(code, [letter('evt_1'), letter('evt_2')]);
+    const run = (...args: string[]) => posthorn(['dead-letters', ...args, '--receiver', file]);
+    const good = 'handling evt_1\nprocessed transfer.succeeded evt_1 late: a warning\n1 replayed\nclosed\n';
+    expect(await run('replay', 'evt_1')).toEqual({ code: 0, stdout: good, stderr: '' });
+    expect(await run('drop', 'evt_2')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/\n1 dropped\n/),
+    });
+  });
+
   test('may have letters of its own: --dir leads to others, whose ids a drop does not complete', async () => {
     const { file, deadLetters } = await writeModule(EXPORTED, [letter('evt_own')]);
     const directory = await directoryOf(['evt_1', 'evt_2'].map((id) => letter(id)));
@@ -272,13 +303,14 @@ describe('the module of --receiver', () => {
       const store = createMemoryStore();
       store.claim({ id: 'evt_1', token: 'another', leaseMs: 60_000, retentionMs: 1e9 });
       export const receiver = createReceiver({ signingKey: 'k', deadLetters, store }).on('*', () => {});`;
-    const { file, deadLetters } = await writeModule(code + OPEN, [letter('evt_1'), letter('evt_2')]);
-    const ended = await posthornProcess(['dead-letters', 'drop', 'evt_1', 'evt_2', '--receiver', file]);
-    expect(ended).toEqual({
+    const { file, deadLetters } = await writeModule(code + OPEN, inOrder(['evt_2', 'evt_1', 'evt_3']));
+    const drop = ['dead-letters', 'drop', '--all', '--yes', '--limit', '2', '--receiver', file];
+    expect(await posthornProcess(drop)).toEqual({
       code: 1,
       stdout:
         'dropped transfer.succeeded evt_2\n' +
-        '1 dropped, 1 not dropped: handled meanwhile, being handled, or gone\n',
+        '1 dropped, 1 not dropped: handled meanwhile, being handled, or gone, and more beyond --limit\n' +
+        `the rest: posthorn dead-letters drop --all --limit 2 --after evt_1 --receiver ${file} --yes\n`,
       stderr: '',
     });
     expect(await deadLetters.get('evt_1')).toBeDefined();
@@ -338,6 +370,7 @@ describe('posthorn dead-letters drop with --receiver', () => {
 
     await deadLetters.put(letter('evt_1'));
     const again = await posthorn(['dead-letters', 'replay', '--all', '--receiver', file, '--json'], { env });
+    expect(again.code).toBe(0);
     expect(Object.fromEntries(jsonLines(again).map(({ id, outcome }) => [id, outcome]))).toMatchObject({
       evt_1: 'duplicate',
       evt_2: 'processed',
