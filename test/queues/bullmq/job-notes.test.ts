@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type JobNotes, RunNotes, readNotes } from '../../../src/queues/bullmq/job-notes.ts';
+import { type JobNotes, RunNotes, readNotes, writeNotes } from '../../../src/queues/bullmq/job-notes.ts';
 
 const before: JobNotes = { handlerMissingSince: 1, keyBusySince: 2, forgivenStalls: 3, handled: ['log'] };
 
@@ -36,4 +36,15 @@ test.each([
 ])('the notes of a job whose progress is %s', (_, progress, notes) => {
   const { keyBusySince, handled, ...rest } = before;
   expect(readNotes(Object({ progress }))).toEqual(notes === 2 ? rest : notes);
+});
+
+test.each([
+  [1, true],
+  [0, false],
+])('are written if %i lock was renewed: %s', async (renewed, isWritten) => {
+  const written: unknown[] = [];
+  const updateProgress = async (notes: JobNotes) => written.push(notes);
+  const job = Object({ extendLock: async () => renewed, updateProgress });
+  expect(await writeNotes(job, 'token', 30_000, before)).toBe(isWritten);
+  expect(written).toEqual(isWritten ? [before] : []);
 });

@@ -12,6 +12,7 @@ type Answer = Error | undefined;
 function openDatabase(answer: () => Answer) {
   const sent: string[] = [];
   const printed: unknown[] = [];
+  const released: unknown[] = [];
   let isAway = false;
   const query: QueueClient['query'] = async (statement) => {
     const text = typeof statement === 'string' ? statement : statement.text;
@@ -22,7 +23,10 @@ function openDatabase(answer: () => Answer) {
     const row = { version: 11, min_client_version: 6, server_version_num: '150018', schema: 'bullmq' };
     return { command: 'SELECT', rowCount: 1, rows: [row] };
   };
-  const client: QueueClient & EventEmitter = Object.assign(new EventEmitter(), { query, release: () => {} });
+  const client: QueueClient & EventEmitter = Object.assign(new EventEmitter(), {
+    query,
+    release: (isClosed: unknown) => released.push(isClosed),
+  });
   const pool: QueuePool = {
     totalCount: 1,
     connect: (callback) => {
@@ -37,7 +41,7 @@ function openDatabase(answer: () => Answer) {
   const setAway = (value: boolean): void => {
     isAway = value;
   };
-  return { client, database, sent, printed, setAway };
+  return { client, database, released, sent, printed, setAway };
 }
 
 function refusal(code: string): Error {
@@ -127,7 +131,7 @@ describe('a statement of a worker', () => {
 });
 
 test('a session passes on the notifications of its client, until it is released', async () => {
-  const { client, database } = openDatabase(() => undefined);
+  const { client, database, printed, released } = openDatabase(() => undefined);
   const session = new QueueSession(database);
   const heard: unknown[] = [];
   session.on('notification', (message) => heard.push(message));
@@ -137,5 +141,18 @@ test('a session passes on the notifications of its client, until it is released'
   expect(heard).toEqual([message]);
   session.release();
   await expect.poll(() => client.eventNames()).toEqual([]);
+  expect([released, printed]).toEqual([[false, true], []]);
   await expect(session.query('select 1')).rejects.toThrow('Connection is closed.');
+});
+
+test('a session that has lost its client says so, and its database is looked for again', async () => {
+  const { client, database, printed } = openDatabase(() => undefined);
+  const session = new QueueSession(database);
+  const errors: unknown[] = [];
+  session.on('error', (error) => errors.push(error));
+  await session.query('LISTEN bullmq_jobs');
+  const lost = new Error('Connection terminated');
+  client.emit('error', lost);
+  expect([database.isReady, errors, printed]).toEqual([false, [lost], [lost]]);
+  await expect.poll(() => database.isReady).toBe(true);
 });

@@ -126,7 +126,8 @@ describe('a job of a queue in PostgreSQL', () => {
       await failing.receive(deliveryOf(createEvent('transfer.succeeded')));
       vi.spyOn(Math, 'random').mockReturnValue(random);
       const first = worker(failing);
-      await expect.poll(() => bull.getDelayed()).toMatchObject([{ attemptsMade: 1 }]);
+      const delay = Math.floor(5_000 + random * 5_000);
+      await expect.poll(() => bull.getDelayed()).toMatchObject([{ attemptsMade: 1, delay }]);
       await first.close();
       worker(receiver((fresh) => fresh.on('dispute.*', () => {})));
       await promote();
