@@ -4,8 +4,15 @@ import type { Awaitable } from '../timing/awaitable.ts';
 /**
  * Where event ids are claimed, renewed, completed and released. Each operation is atomic, and repeating one
  * with the same token does no harm: a command that timed out may still have run, or run later. A result comes
- * at once or as a promise. Times are in milliseconds of the store's own clock. `storeConformance` of
- * `posthorn/testing` checks an implementation.
+ * at once or as a promise. Times are in milliseconds of the store's own clock.
+ *
+ * An id is absent, claimed (by a token, until its lease ends), released or completed. An id whose lease has
+ * ended, or that was released, is free, and keeps its attempts and the names of finished handlers. A
+ * completed one stays so. `retentionMs` counts from the last operation that has changed the id; then it is
+ * absent again, but not while a lease holds.
+ *
+ * `storeConformance` of `posthorn/testing` checks an implementation, and the page `docs/stores.md` of the
+ * package has one of MySQL to begin with.
  */
 export interface Store {
   /** The time after which an operation counts as failed; 2,000 by default. */
