@@ -131,8 +131,8 @@ function spellingsOf(path: string, { initialConfig }: FastifyScope): readonly st
 const RESERVED = /\*|%../g;
 
 /**
- * The path in the language of Fastify's router, which compares a path once it is decoded. It has an escape for
- * `:` only. Any other character that it would take for something else is a parameter of one value.
+ * The path in the language of Fastify's router, which compares a path once it is decoded. It has an escape
+ * for `:` only. Any other character that it would take for something else is a parameter of one value.
  */
 function toRoute(path: string): string {
   let count = 0;

@@ -20,7 +20,7 @@ export interface FetchOptions {
    * platform hands over beside the request (`ctx` of Workers, `context` of Netlify), or that of a context of
    * Hono.
    */
-  readonly waitUntil?: (promise: Promise<unknown>) => void;
+  readonly waitUntil?: ((promise: Promise<unknown>) => void) | undefined;
 }
 
 /**

@@ -10,10 +10,11 @@ import { isSamePath, pathsOf, readPath, reportIfNotFound } from './served-path.t
 export interface KoaOptions {
   /**
    * Serve only this path, with or without a slash at its end; every path by default. It is encoded as in a
-   * URL, and is not a pattern: `:` and `*` stand for themselves. Behind the prefix of a mount (`koa-mount`) it may be the whole path, or what follows the prefix. Requests for other paths go to
-   * `next`; a delivery that then gets 404 is reported.
+   * URL, and is not a pattern: `:` and `*` stand for themselves. Behind the prefix of a mount (`koa-mount`)
+   * it may be the whole path, or what follows the prefix. Requests for other paths go to `next`; a delivery
+   * that then gets 404 is reported.
    */
-  readonly path?: string;
+  readonly path?: string | undefined;
 }
 
 /** A middleware of Koa. */

@@ -20,11 +20,11 @@ export type NodeHandler = (
 export interface NodeOptions {
   /**
    * Serve only this path, with or without a slash at its end; every path by default. It is encoded as in a
-   * URL, and is not a pattern: `:` and `*` stand for themselves. Behind the prefix of a mount (`app.use('/api', …)`) it may be the whole
-   * path, or what follows the prefix. Requests for other paths go to `next`, or get 404 without one; a
-   * delivery that gets 404 is reported.
+   * URL, and is not a pattern: `:` and `*` stand for themselves. Behind the prefix of a mount
+   * (`app.use('/api', …)`) it may be the whole path, or what follows the prefix. Requests for other paths go
+   * to `next`, or get 404 without one; a delivery that gets 404 is reported.
    */
-  readonly path?: string;
+  readonly path?: string | undefined;
 }
 
 /**

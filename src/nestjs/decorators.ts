@@ -12,7 +12,7 @@ import { checkName } from './tokens.ts';
 /** Options of {@link OnUnhandledWebhook}. */
 export interface OnUnhandledWebhookOptions {
   /** The name of the receiver, if it has one. */
-  readonly receiver?: string;
+  readonly receiver?: string | undefined;
 }
 
 /** Options of {@link OnWebhook}: those of `receiver.on`, and the receiver. */

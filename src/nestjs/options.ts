@@ -18,15 +18,21 @@ export interface PosthornModuleOptions<S extends Schemas = Schemas> extends Post
    * The name of the receiver, if the application has several. `@OnWebhook(pattern, { receiver: name })` and
    * `@InjectReceiver(name)` refer to it. One receiver may be without a name.
    */
-  readonly name?: string;
+  readonly name?: string | undefined;
+}
+
+/** The dependencies of `useFactory`, as NestJS has them. */
+export interface FactoryDependencies {
+  /** The modules that export the providers. */
+  readonly imports?: ModuleMetadata['imports'] | undefined;
+  /** The tokens of the providers that `useFactory` gets. */
+  readonly inject?: FactoryProvider['inject'] | undefined;
 }
 
 /** Options of `PosthornModule.forRootAsync`. */
-export interface PosthornModuleAsyncOptions<S extends Schemas = Schemas>
-  extends Pick<ModuleMetadata, 'imports'>,
-    Pick<FactoryProvider, 'inject'> {
+export interface PosthornModuleAsyncOptions<S extends Schemas = Schemas> extends FactoryDependencies {
   /** The name of the receiver, as in {@link PosthornModuleOptions}. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Returns the options, or a promise of them. It gets the providers that `inject` names. */
   readonly useFactory: FactoryProvider<PosthornOptions<S>>['useFactory'];
 }
@@ -38,11 +44,9 @@ export interface QueueWorker {
 }
 
 /** Options of `PosthornModule.forWorker`. */
-export interface PosthornWorkerOptions
-  extends Pick<ModuleMetadata, 'imports'>,
-    Pick<FactoryProvider, 'inject'> {
+export interface PosthornWorkerOptions extends FactoryDependencies {
   /** The name of the receiver whose jobs it runs, if the receiver has one. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Starts the worker. It gets the receiver, and then the providers that `inject` names. */
   readonly useFactory: (
     receiver: Receiver,

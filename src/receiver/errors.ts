@@ -48,7 +48,10 @@ type StatusOf<Class extends ErrorClass> = [CodeOf<Class>] extends [ReportCode] ?
  * it.
  */
 export class ConfigurationError extends CodedError<'ConfigurationError'> {
-  constructor(message: string, options: ErrorOptions & { readonly code?: ConfigurationError['code'] } = {}) {
+  constructor(
+    message: string,
+    options: ErrorOptions & { readonly code?: ConfigurationError['code'] | undefined } = {},
+  ) {
     super(options.code ?? 'configuration_invalid', message, options);
   }
 }

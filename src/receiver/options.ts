@@ -27,79 +27,79 @@ export interface ReceiverOptions<S extends Schemas = Schemas> {
    * The name of the signature's header; `x-service-signature` by default. In production set the name that the
    * vendor uses.
    */
-  readonly signatureHeader?: string;
+  readonly signatureHeader?: string | undefined;
   /** The credentials that the service sends, or a list of accepted credentials; `NONE` by default. */
-  readonly authentication?: Authentication | readonly Authentication[];
+  readonly authentication?: Authentication | readonly Authentication[] | undefined;
   /**
    * The store in which event ids are claimed; a memory store by default, which serves one process. With
    * several processes each would handle an event once. If posthorn can detect that, or with a `queue`, the
    * first report warns `memory_store_shared`.
    */
-  readonly store?: Store;
+  readonly store?: Store | undefined;
   /**
    * The place where events are parked. Without it, one event that always fails can get the endpoint cut off.
    */
-  readonly deadLetters?: DeadLetters;
+  readonly deadLetters?: DeadLetters | undefined;
   /** Validators of `event.data` by entity. Handlers receive their typed output. */
-  readonly schemas?: S & { readonly [Name in Exclude<keyof S, Entity>]: never };
+  readonly schemas?: (S & { readonly [Name in Exclude<keyof S, Entity>]: never }) | undefined;
   /**
    * The queue of the handlers that are registered with `queue: true`. Workers run them, and need this option
    * as well: create their receiver in the same way.
    */
-  readonly queue?: Queue;
+  readonly queue?: Queue | undefined;
   /**
    * The most handlers that run at once in this process for deliveries; no limit by default. Further
    * deliveries wait for a permit, and are answered 503 `too_many_running` after 18.8 seconds by default. The
    * rest of `deadlineMs` is kept: a sixth for the handlers, and 2 seconds (a fourth, if that is less) for a
    * dead letter. A worker has its `concurrency` instead.
    */
-  readonly maxRunning?: number;
+  readonly maxRunning?: number | undefined;
   /**
    * The time from the adapter's call to the answer; 25,000 by default. It must be less than the service's
    * 30,000.
    */
-  readonly deadlineMs?: number;
+  readonly deadlineMs?: number | undefined;
   /**
    * The time after which handlers are aborted and the id is released; 240,000 by default. If set, it
    * must be less than the second delay of `retryScheduleMs`.
    */
-  readonly maxRunMs?: number;
+  readonly maxRunMs?: number | undefined;
   /**
    * The time for which a claim is valid without renewal; 20,000 by default. It is renewed every third of that
    * time.
    */
-  readonly leaseMs?: number;
+  readonly leaseMs?: number | undefined;
   /**
    * The time for which the store keeps a completed id; 86,400,000 (a day) by default. It must be at least the
    * sum of `retryScheduleMs`.
    */
-  readonly retentionMs?: number;
+  readonly retentionMs?: number | undefined;
   /** Older events are refused as replays; `retentionMs` by default. `Infinity` turns the check off. */
-  readonly maxEventAgeMs?: number;
+  readonly maxEventAgeMs?: number | undefined;
   /** The largest body that is accepted; 1,048,576 by default. */
-  readonly maxBodyBytes?: number;
+  readonly maxBodyBytes?: number | undefined;
   /**
    * The memory for bodies that are not verified yet, and for bodies of events that wait for another process,
    * a permit or a connection; 67,108,864 by default, at least `maxBodyBytes`. When it is full, the unfinished
    * body with the least recent progress is answered 503.
    */
-  readonly maxBufferedBytes?: number;
+  readonly maxBufferedBytes?: number | undefined;
   /**
    * The time in which a body must arrive; 10,000 by default. It does not apply if a middleware before the
    * receiver reads the body, such as `express.raw()`.
    */
-  readonly bodyTimeoutMs?: number;
+  readonly bodyTimeoutMs?: number | undefined;
   /** The delays after which the service retries; [60,000, 300,000, 900,000] by default. */
-  readonly retryScheduleMs?: readonly number[];
+  readonly retryScheduleMs?: readonly number[] | undefined;
   /**
    * The reaction if the store does not answer: `reject` (503, the default), or `process` (run the handlers
    * without a claim).
    */
-  readonly onStoreFailure?: 'reject' | 'process';
+  readonly onStoreFailure?: 'reject' | 'process' | undefined;
   /**
    * The clock, in milliseconds since the epoch; `Date.now` by default. For tests and simulations. If it
    * throws, or does not return a number, `Date.now` is used, and a report warns once
    * (`return_value_invalid`).
    */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
 }

@@ -155,7 +155,7 @@ export interface Receiver<S extends Schemas = Record<never, never>> {
    * Refuses new deliveries with 503 and waits for the running ones, for `graceMs` (25,000 by default) at
    * most. Then it aborts them. `abandoned` has the ids of events whose handlers had not ended.
    */
-  close(options?: { readonly graceMs?: number }): Promise<{ readonly abandoned: string[] }>;
+  close(options?: { readonly graceMs?: number | undefined }): Promise<{ readonly abandoned: string[] }>;
 }
 
 /** The part of a receiver that an adapter uses. */

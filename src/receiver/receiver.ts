@@ -261,7 +261,7 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     };
   }
 
-  close(options: { readonly graceMs?: number } = {}): Promise<{ abandoned: string[] }> {
+  close(options: { readonly graceMs?: number | undefined } = {}): Promise<{ abandoned: string[] }> {
     checkOptions(options, ['graceMs'], 'close()');
     const { graceMs = 25_000 } = options;
     readDuration('graceMs', graceMs, { least: 0 });

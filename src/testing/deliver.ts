@@ -8,12 +8,12 @@ import { type SignedHeadersOptions, signedHeaders } from './signed-headers.ts';
 /** Options of {@link deliver}. */
 export interface DeliverOptions extends SignedHeadersOptions {
   /** Additional headers. One with the lower-case name of a header that `deliver` sends replaces it. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
    * Ends the request when it aborts: `deliver` rejects with its reason. The receiver goes on, and its report
    * has `answerSent: false`.
    */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**

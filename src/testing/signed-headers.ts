@@ -7,9 +7,9 @@ export interface SignedHeadersOptions {
   /** The signing key of the webhook. */
   readonly key: Key;
   /** `NONE` by default. */
-  readonly authentication?: Authentication;
+  readonly authentication?: Authentication | undefined;
   /** `x-service-signature` by default. */
-  readonly signatureHeader?: string;
+  readonly signatureHeader?: string | undefined;
 }
 
 /**

@@ -7,7 +7,7 @@ import { isPool } from './postgres/pool.ts';
 /** The name of a queue, and the server that has it. */
 export interface BullConnectionOptions {
   /** The server that has the queue: `redis` by default. */
-  readonly backend?: 'redis' | 'postgres';
+  readonly backend?: 'redis' | 'postgres' | undefined;
   /**
    * For Redis: options for BullMQ, such as `{ host, port, username, password, db, tls }` or `{ url }`, or a
    * client of ioredis with `maxRetriesPerRequest: null`.

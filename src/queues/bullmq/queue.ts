@@ -13,7 +13,7 @@ export interface BullQueueOptions extends BullConnectionOptions {
    * 1; 0.9 by default. Beyond it `add` refuses, because workers need memory to take and to remove jobs. It
    * applies only under `maxmemory-policy noeviction` with a `maxmemory`; 1 leaves the refusal to Redis.
    */
-  readonly maxMemoryShare?: number;
+  readonly maxMemoryShare?: number | undefined;
 }
 
 /**

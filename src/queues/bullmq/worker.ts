@@ -27,7 +27,7 @@ export type BullReceiver = Pick<Receiver, 'dispatch' | 'deadLetters'>;
 /** Options of {@link createBullWorker}. */
 export interface BullWorkerOptions extends BullConnectionOptions {
   /** The number of jobs that run at once; 10 by default. Use 1 for handlers that compute rather than wait. */
-  readonly concurrency?: number;
+  readonly concurrency?: number | undefined;
 }
 
 /** Runs the jobs of a queue in this process. */
@@ -37,7 +37,7 @@ export interface BullWorker {
    * aborts them and puts them back, which does not count as an attempt; `abandoned` has the ids of those
    * jobs. The connections have two more seconds to close: while the server is away they are cut off.
    */
-  close(options?: { readonly graceMs?: number }): Promise<{ readonly abandoned: string[] }>;
+  close(options?: { readonly graceMs?: number | undefined }): Promise<{ readonly abandoned: string[] }>;
 }
 
 /**
@@ -215,7 +215,7 @@ class JobWorker implements BullWorker {
     }
   }
 
-  close(options: { readonly graceMs?: number } = {}): Promise<{ abandoned: string[] }> {
+  close(options: { readonly graceMs?: number | undefined } = {}): Promise<{ abandoned: string[] }> {
     checkOptions(options, ['graceMs'], 'close()');
     const { graceMs = 25_000 } = options;
     readDuration('graceMs', graceMs, { least: 0 });

@@ -18,7 +18,10 @@ export interface DeadLetters {
    * the last dead letter seen, which may have been removed since. Rejects if the dead letters cannot be
    * reached. `receiver.health` counts up to 1,000 of them by it.
    */
-  list(options?: { readonly after?: string; readonly limit?: number }): AsyncIterable<DeadLetter>;
+  list(options?: {
+    readonly after?: string | undefined;
+    readonly limit?: number | undefined;
+  }): AsyncIterable<DeadLetter>;
   /**
    * Counts the dead letters without reading them, up to `limit`; also those whose `runningUntil` is later
    * than now. With this method `receiver.health` knows how many dead letters there are before it has read

@@ -55,16 +55,16 @@ export interface HandlerOptions<Event> {
    * Names the handler: a retry skips it once it has finished. Needed with the other options, unless the
    * handler is that of an inbox, which has a name.
    */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** True if it runs in a worker, after the event was answered 202; false by default. */
-  readonly queue?: boolean;
+  readonly queue?: boolean | undefined;
   /**
    * Returns the key of an event, such as the id of its resource: a non-empty string of at most 1,000
    * characters. At most one run of this handler has the key at a time, among all processes that share the
    * store, as long as its lease holds. Other events of the key wait, or come again. Any other value, also
    * `undefined`, and an error fail the event. For an event that needs no key, return its own `id`.
    */
-  readonly concurrencyKey?: (event: Event) => string | undefined;
+  readonly concurrencyKey?: ((event: Event) => string | undefined) | undefined;
 }
 
 /** The options as the router gets them: `concurrencyKey` is a method, for the reason that `Route` gives. */

@@ -108,5 +108,5 @@ export interface ObserveOptions {
    * If true, failures still go to `console.error`; false by default. Set it for an observer that counts or
    * traces, but prints nothing.
    */
-  readonly keepDefaultLog?: boolean;
+  readonly keepDefaultLog?: boolean | undefined;
 }

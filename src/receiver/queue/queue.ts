@@ -6,7 +6,7 @@ export interface QueueAddOptions {
    * The time that the job may wait for a connection before it is sent, in milliseconds; 5,000 by default.
    * With 0, a job that cannot be sent now fails at once. A queue that never waits ignores it.
    */
-  readonly waitMs?: number;
+  readonly waitMs?: number | undefined;
 }
 
 /**

@@ -25,11 +25,12 @@ export function checkMethod(method: string): void {
 
 /**
  * Refuses compressed bodies: the signature covers the bytes as sent, and nothing may be inflated before the
- * signature is checked.
+ * signature is checked. A list may have empty members, which count for nothing (RFC 9110, section 5.6.1.2).
  */
 export function checkEncoding({ headers }: RequestHead): void {
-  const codings = headers['content-encoding'];
-  if (codings === undefined || codings.every((coding) => coding.toLowerCase() === 'identity')) return;
+  const given = (headers['content-encoding'] ?? []).flatMap((value) => value.split(','));
+  const codings = given.map((coding) => coding.trim()).filter((coding) => coding !== '');
+  if (codings.every((coding) => coding.toLowerCase() === 'identity')) return;
   throw new RequestError(
     'encoding_unsupported',
     `the content-encoding is ${codings.join(', ')}; only identity is accepted`,

@@ -24,8 +24,13 @@ export const defaultCredentials: SandboxCredentials = {
   profile: { accessToken: 'sandbox-access' },
 };
 
+/** Some of the credentials. */
+type GivenCredentials = {
+  readonly [Part in keyof SandboxCredentials]?: SandboxCredentials[Part] | undefined;
+};
+
 /** Options of `createSandbox`. Credentials that are left out are those of {@link defaultCredentials}. */
-export interface SandboxOptions extends Partial<SandboxCredentials> {
+export interface SandboxOptions extends GivenCredentials {
   /** The kind of clock: `real` by default; with `manual` time moves only by `clock.advance`. */
   readonly clock?: 'real' | 'manual' | undefined;
   /** The seconds that pass in each real second; 1 by default. For the real clock only. */

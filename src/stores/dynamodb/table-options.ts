@@ -21,7 +21,7 @@ const TABLE_NAME = /^(arn:aws[a-z-]*:dynamodb:[a-z0-9-]+:\d{12}:table\/)?[A-Za-z
 export function readTableOptions(
   functionName: string,
   client: DynamoClient,
-  options: { readonly table: string; readonly scope: string; readonly commandTimeoutMs?: number },
+  options: { readonly table: string; readonly scope: string; readonly commandTimeoutMs?: number | undefined },
   defaultMs: number,
 ): TableOptions {
   if (!isClient(client)) {

@@ -12,7 +12,7 @@ export interface ServerOptions {
  */
 export function readServerOptions(
   functionName: string,
-  options: { readonly scope: string; readonly commandTimeoutMs?: number },
+  options: { readonly scope: string; readonly commandTimeoutMs?: number | undefined },
   defaultMs: number,
   names: readonly string[] = ['scope', 'commandTimeoutMs'],
 ): ServerOptions {

@@ -26,12 +26,12 @@ export interface MemoryStoreOptions {
    * forgotten: exactly up to 131,072, and above that within one percent or so. Claims that are running are
    * not counted, and are never forgotten.
    */
-  readonly maxEntries?: number;
+  readonly maxEntries?: number | undefined;
   /**
    * The clock, in milliseconds; by default a monotonic one, which no correction of the system's clock moves.
    * If it throws, or returns something other than a number, the operation of the store fails.
    */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
 }
 
 type OpenRecord = OpenId<readonly string[]>;

@@ -14,7 +14,7 @@ const LIMIT_MS = 600_000;
 /** Options of {@link migratePostgres}. */
 export interface PostgresMigrationOptions {
   /** The schema of the tables; `posthorn` by default. It is created if it is not there. */
-  readonly schema?: string;
+  readonly schema?: string | undefined;
 }
 
 /**

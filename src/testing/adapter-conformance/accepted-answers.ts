@@ -129,10 +129,15 @@ export const acceptedAnswers: Group = {
 
     'a body is read whatever its content type says, and with content-encoding: identity': async (bench) => {
       const endpoint = await bench.open();
-      const types = ['application/json', 'text/plain', 'application/x-www-form-urlencoded', ''];
-      for (const type of types) {
+      const types = {
+        'application/json': 'identity',
+        'text/plain': '',
+        'application/x-www-form-urlencoded': 'identity, identity',
+        '': ', Identity,',
+      };
+      for (const [type, encoding] of Object.entries(types)) {
         const event = transfer();
-        const answer = await endpoint.send(event, { 'content-type': type, 'content-encoding': 'identity' });
+        const answer = await endpoint.send(event, { 'content-type': type, 'content-encoding': encoding });
         expectAccepted(answer, 'processed', event.id);
       }
     },

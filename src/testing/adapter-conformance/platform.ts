@@ -22,27 +22,27 @@ export interface AdapterConformanceOptions {
    * The platform joins the values of a header that was sent twice (a web `Request`, API Gateway v2). Such a
    * delivery must still be refused; only its code may be another. False by default.
    */
-  readonly foldsRepeatedHeaders?: boolean;
+  readonly foldsRepeatedHeaders?: boolean | undefined;
   /**
    * The platform hands over whole bodies only (Lambda): no body is sent cut, slowly or without end. Includes
    * `hidesConnections`. False by default.
    */
-  readonly wholeBodiesOnly?: boolean;
+  readonly wholeBodiesOnly?: boolean | undefined;
   /**
    * The server in front of the adapter keeps, closes and pipelines connections, and need not tell which
    * sender has hung up (a web `Request` and `Response`): only answers are checked. False by default.
    */
-  readonly hidesConnections?: boolean;
+  readonly hidesConnections?: boolean | undefined;
   /**
    * Serves the adapter behind something that has read the body and kept nothing of it, such as the
    * framework's body parser. Without it, deliveries whose body is gone are not tested.
    */
-  readonly serveReadBody?: Serve;
+  readonly serveReadBody?: Serve | undefined;
   /**
    * Serves the adapter under a path, by its own option. Without it, paths are not tested. Leave it out if the
    * framework routes.
    */
-  readonly servePath?: ServePath;
+  readonly servePath?: ServePath | undefined;
 }
 
 /** The platform on which an adapter is tested. */

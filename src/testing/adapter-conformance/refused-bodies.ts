@@ -9,7 +9,7 @@ export const refusedBodies: Group = {
   advice: AS_IT_IS,
   checks: {
     ...Object.fromEntries(
-      ['gzip', 'br', 'deflate, identity', 'x-unknown'].map((encoding) => [
+      ['gzip', 'br', 'deflate, identity', 'identityidentity'].map((encoding) => [
         `content-encoding: ${encoding}`,
         rejects({ status: 415, code: 'encoding_unsupported', headers: { 'content-encoding': encoding } }),
       ]),

@@ -16,7 +16,7 @@ export interface D1DeadLettersOptions {
    * The time after which an operation counts as failed, in milliseconds; 5,000 by default. That
    * includes further tries.
    */
-  readonly commandTimeoutMs?: number;
+  readonly commandTimeoutMs?: number | undefined;
 }
 
 /**

@@ -17,7 +17,7 @@ export interface D1StoreOptions {
    * The time after which an operation counts as failed, in milliseconds; 2,000 by default. That
    * includes further tries.
    */
-  readonly commandTimeoutMs?: number;
+  readonly commandTimeoutMs?: number | undefined;
 }
 
 /**

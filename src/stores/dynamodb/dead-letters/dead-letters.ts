@@ -21,7 +21,7 @@ export interface DynamoDeadLettersOptions {
    * The time after which an operation counts as failed, in milliseconds; 5,000 by default. That
    * includes the retries of the SDK.
    */
-  readonly commandTimeoutMs?: number;
+  readonly commandTimeoutMs?: number | undefined;
 }
 
 /**

@@ -22,7 +22,7 @@ export interface DynamoStoreOptions {
    * The time after which an operation counts as failed, in milliseconds; 2,000 by default. That
    * includes the retries of the SDK.
    */
-  readonly commandTimeoutMs?: number;
+  readonly commandTimeoutMs?: number | undefined;
 }
 
 /**

@@ -14,12 +14,12 @@ export interface PostgresDeadLettersOptions {
    */
   readonly scope: string;
   /** The schema of the tables; `posthorn` by default. */
-  readonly schema?: string;
+  readonly schema?: string | undefined;
   /**
    * The time after which an operation counts as failed, in milliseconds; 5,000 by default. That
    * includes the wait for the pool.
    */
-  readonly commandTimeoutMs?: number;
+  readonly commandTimeoutMs?: number | undefined;
 }
 
 /**

@@ -29,12 +29,12 @@ export interface PostgresInboxOptions<Tx> {
    */
   readonly scope: string;
   /** The schema of the tables; `posthorn` by default. */
-  readonly schema?: string;
+  readonly schema?: string | undefined;
   /**
    * Runs work in a transaction of another client, such as Drizzle, Knex or Prisma, on the same database. By
    * default handlers get a transaction on a client of the pool.
    */
-  readonly begin?: BeginTransaction<Tx>;
+  readonly begin?: BeginTransaction<Tx> | undefined;
 }
 
 /** The context of a handler of an inbox. */

@@ -12,12 +12,12 @@ export interface PostgresStoreOptions {
    */
   readonly scope: string;
   /** The schema of the tables; `posthorn` by default. */
-  readonly schema?: string;
+  readonly schema?: string | undefined;
   /**
    * The time after which an operation counts as failed, in milliseconds; 2,000 by default. For a
    * claim it counts from when the pool has a client for it.
    */
-  readonly commandTimeoutMs?: number;
+  readonly commandTimeoutMs?: number | undefined;
 }
 
 /**

@@ -15,7 +15,7 @@ export interface RedisDeadLettersOptions {
    */
   readonly scope: string;
   /** The time after which a command counts as failed, in milliseconds; 2,000 by default. */
-  readonly commandTimeoutMs?: number;
+  readonly commandTimeoutMs?: number | undefined;
 }
 
 /** A time in the year 2255. The numbers of Redis are exact up to a thousand times that. */

@@ -13,7 +13,7 @@ export interface RedisStoreOptions {
    */
   readonly scope: string;
   /** The time after which a command counts as failed, in milliseconds; 2,000 by default. */
-  readonly commandTimeoutMs?: number;
+  readonly commandTimeoutMs?: number | undefined;
 }
 
 /**

@@ -27,7 +27,7 @@ export interface SqliteDeadLettersOptions {
    * The time after which an operation counts as failed, in milliseconds; 5,000 by default. That
    * includes the time during which another process has the file locked.
    */
-  readonly commandTimeoutMs?: number;
+  readonly commandTimeoutMs?: number | undefined;
 }
 
 /**

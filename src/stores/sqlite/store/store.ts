@@ -17,7 +17,7 @@ export interface SqliteStoreOptions {
    * includes the time during which another process has the file locked. A claim that may wait for longer does
    * so while others write to the file.
    */
-  readonly commandTimeoutMs?: number;
+  readonly commandTimeoutMs?: number | undefined;
 }
 
 /**
