@@ -22,7 +22,7 @@ export interface ReceiverOptions<S extends Schemas = Schemas> {
    * The name of this receiver, for a process with several. If it is set, reports, log lines, spans and
    * metrics have it as `receiver`.
    */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /**
    * The name of the signature's header; `x-service-signature` by default. In production set the name that the
    * vendor uses.

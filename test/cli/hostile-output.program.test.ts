@@ -132,7 +132,9 @@ function nastyEvent(): string {
 async function writeReceiver(): Promise<string> {
   const { file } = await writeModule(
     `${LETTERS_BESIDE}
-    export const receiver = createReceiver({ signingKey: 'k', deadLetters });
+    import { createMemoryStore } from 'posthorn';
+    const store = { ...createMemoryStore() };
+    export const receiver = createReceiver({ signingKey: 'k', deadLetters, store });
     receiver.observe(() => {});
     receiver.on('*', () => { throw new Error(${JSON.stringify(NASTY)}); });`,
     [nastyLetter()],

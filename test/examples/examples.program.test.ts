@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { copyFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createFileDeadLetters } from 'posthorn/file';
 import { createEvent, deliver } from 'posthorn/testing';
@@ -88,6 +88,7 @@ test('the letters that an example leaves in a clone are neither linted nor commi
   for (const name of ['biome.json', '.gitignore', 'package.json']) {
     copyFileSync(join(packageRoot, name), join(clone, name));
   }
+  cpSync(join(packageRoot, 'tools', 'lint'), join(clone, 'tools', 'lint'), { recursive: true });
   const lint = (...paths: string[]) =>
     spawnSync(join(packageRoot, 'node_modules/.bin/biome'), ['check', '--error-on-warnings', ...paths], {
       cwd: clone,
