@@ -129,10 +129,14 @@ describe('once close has run out of grace', () => {
     });
   });
 
+  function gatedClaims() {
+    const [memory, gate] = [createMemoryStore(), new Gate()];
+    const claim: Store['claim'] = (request) => gate.pass().then(() => memory.claim(request));
+    return { gate, memory, store: { ...memory, claim } };
+  }
+
   test('a run whose claim was under way starts no handler, and gives the claim back', async () => {
-    const memory = createMemoryStore();
-    const gate = new Gate();
-    const store: Store = { ...memory, claim: (request) => gate.pass().then(() => memory.claim(request)) };
+    const { gate, memory, store } = gatedClaims();
     const opened = await openBeside({ store });
     gate.shut();
     const event = eventAt(Date.now());
@@ -145,23 +149,16 @@ describe('once close has run out of grace', () => {
   });
 
   test('a run whose claim was under way does not call its schema any more', async () => {
-    const memory = createMemoryStore();
-    const gate = new Gate();
-    const store: Store = { ...memory, claim: (request) => gate.pass().then(() => memory.claim(request)) };
+    const { gate, store } = gatedClaims();
     let calls = 0;
     const validate = (value: unknown) => {
       calls += 1;
       return { value };
     };
     const schemas = { transfer: { '~standard': { version: 1, vendor: 'test', validate } } } as const;
-    const { close, receiver, running, send } = await openBeside({ store, schemas });
+    const opened = await openBeside({ store, schemas });
     gate.shut();
-    const answer = send(eventAt(Date.now()));
-    await gate.held.nth(1);
-    await close(receiver);
-    gate.open();
-    expect(await answer).toEqual(refused(503, 'run_closed'));
-    expect(await running).toEqual(refused(503, 'run_closed'));
+    expect(await closeAtGate(gate, eventAt(Date.now()), opened)).toEqual(refused(503, 'run_closed'));
     // The other run has called it.
     expect(calls).toBe(1);
   });

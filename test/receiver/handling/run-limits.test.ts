@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { AbortedError, createMemoryStore, type Store } from 'posthorn';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { aborted } from '../../support/aborted.ts';
@@ -17,9 +18,8 @@ import { Seen } from '../../support/seen.ts';
 import { MINUTE_MS } from '../../support/step-clock.ts';
 import { until } from '../../support/until.ts';
 
-async function openHeld(options: EndpointOptions) {
-  const held = new HeldHandler();
-  const endpoint = await openEndpoint(options, (receiver) => receiver.on('transfer.*', held.handle));
+async function openHeld(options: EndpointOptions, held = new HeldHandler(), more: { name?: string } = {}) {
+  const endpoint = await openEndpoint(options, (receiver) => receiver.on('transfer.*', held.handle, more));
   return { ...endpoint, send: endpoint.receive, held, event: eventAt(Date.now()) };
 }
 
@@ -92,6 +92,20 @@ describe('maxRunMs', () => {
     held.calls.all[0]?.succeed();
     expect(await send(event)).toEqual(accepted('duplicate', event.id));
     expect(held.calls.all).toHaveLength(1);
+  });
+
+  test('does not make a handler that finishes late run again beside one that fails late', async () => {
+    const [book, mail] = [new HeldHandler(), new HeldHandler()];
+    const { event, receiver, send } = await openHeld({ maxRunMs }, book, { name: 'book' });
+    receiver.on('transfer.*', mail.handle, { name: 'mail' });
+    expect(await send(event)).toEqual(refused(503, 'run_timeout'));
+    book.calls.all[0]?.succeed();
+    mail.calls.all[0]?.fail(new Error('late'));
+    await setImmediate();
+    const retried = send(event);
+    (await mail.calls.nth(2)).succeed();
+    expect(await retried).toEqual(accepted('processed', event.id));
+    expect(book.calls.all).toHaveLength(1);
   });
 
   test('is reported late, once, where the deadline came before; the deadline aborts nothing', async () => {
@@ -197,6 +211,23 @@ describe('a lease', () => {
     call.succeed();
     expect(await answer).toEqual(accepted('processed', event.id));
   });
+});
+
+test('a lease is not renewed once its release has begun, which would claim the event anew', async () => {
+  const memory = createMemoryStore();
+  const gate = shutGate();
+  const release: Store['release'] = (request) => gate.pass().then(() => memory.release(request));
+  const renewals = new FickleRenewals({ ...memory, release });
+  const { event, held, send } = await openHeld({ store: renewals.store, leaseMs });
+  const answer = send(event);
+  (await held.calls.nth(1)).fail(new Error('away'));
+  await gate.held.nth(1);
+  const { length } = renewals.results.all;
+  const passedAt = performance.now() + leaseMs;
+  await until('the lease has passed', () => performance.now() > passedAt);
+  expect(renewals.results.all).toHaveLength(length);
+  gate.open();
+  expect(await answer).toEqual(refused(500, 'handler_failed'));
 });
 
 describe('a lease that another process took', () => {
