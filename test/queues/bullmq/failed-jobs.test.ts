@@ -16,12 +16,12 @@ const data = {
 };
 
 test.each([
-  { what: 'is parked, and removed once its letter is stored', outcome: 'parked', removed: ['1'] },
-  { what: 'was handled meanwhile', outcome: 'duplicate', removed: ['1'] },
-  { what: 'could not be parked', outcome: 'failed', removed: [] },
-  { what: 'an operator has just retried', isFailed: false, outcome: 'parked', removed: [] },
-  { what: 'another worker has removed', isThere: false, outcome: 'parked', removed: [] },
-])('a failed job that $what', async ({ isFailed = true, isThere = true, outcome, removed }) => {
+  { what: 'is parked, and removed once its letter is stored', outcome: 'parked', removed: ['1', '2'] },
+  { what: 'was handled meanwhile', outcome: 'duplicate', removed: ['1', '2'] },
+  { what: 'could not be parked, which ends the sweep', calls: 1, outcome: 'failed', removed: [] },
+  { what: 'an operator has just retried', isFailed: false, calls: 0, outcome: 'parked', removed: [] },
+  { what: 'another worker has removed', isThere: false, calls: 0, outcome: 'parked', removed: [] },
+])('a failed job that $what', async ({ isFailed = true, isThere = true, calls = 2, outcome, removed }) => {
   const dispatch = vi.fn(async () => Object({ outcome }));
   const gone: string[] = [];
   const job = {
@@ -32,7 +32,7 @@ test.each([
     isFailed: async () => isFailed,
   };
   const queue = Object.assign(new EventEmitter(), {
-    getRanges: async () => ['1'],
+    getRanges: async () => ['1', '2'],
     getJob: async () => (isThere ? Object(job) : undefined),
     remove: async (id: string) => gone.push(id),
     close: async () => {},
@@ -45,6 +45,6 @@ test.each([
   sweeper.stop();
   const failure = { code: 'run_timeout', message: 'it took too long' };
   const options = { attempt: 1, final: true, failure, handled: ['log'] };
-  expect(dispatch.mock.calls).toEqual(isFailed && isThere ? [[data, options]] : []);
-  expect([gone, errors]).toEqual([removed, []]);
+  expect(dispatch.mock.calls).toEqual(Array.from({ length: calls }, () => [data, options]));
+  expect([gone.toSorted(), errors]).toEqual([removed, []]);
 });
