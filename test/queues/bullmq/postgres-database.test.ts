@@ -3,6 +3,7 @@ import { DatabaseError } from 'pg';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { QueueDatabase } from '../../../src/queues/bullmq/postgres/database.ts';
 import type { QueueClient, QueuePool } from '../../../src/queues/bullmq/postgres/pool.ts';
+import { runQuery } from '../../../src/queues/bullmq/postgres/queryable.ts';
 import { QueueSession } from '../../../src/queues/bullmq/postgres/session.ts';
 import { fakeTime } from '../../support/fake-time.ts';
 
@@ -155,4 +156,21 @@ test('a session that has lost its client says so, and its database is looked for
   client.emit('error', lost);
   expect([database.isReady, errors, printed]).toEqual([false, [lost], [lost]]);
   await expect.poll(() => database.isReady).toBe(true);
+});
+
+test('BullMQ gets booleans, integers and JSON as values, and all else as texts', async () => {
+  const parsed = [
+    [16, 't'],
+    [16, 'f'],
+    [21, '1'],
+    [23, '2'],
+    [114, '[3]'],
+    [3802, '{}'],
+    [20, '4'],
+  ] as const;
+  const query: QueueClient['query'] = async (statement) => {
+    const { types } = Object(statement);
+    return Object(parsed.map(([oid, text]) => types.getTypeParser(oid)(text)));
+  };
+  expect(await runQuery({ query }, 'select 1', [])).toEqual([true, false, 1, 2, [3], {}, '4']);
 });
