@@ -131,46 +131,25 @@ describe('a statement of a worker', () => {
   });
 });
 
-test('a session passes on the notifications of its client, until it is released', async () => {
+test('a session passes on the notifications of its client until it is lost, or given back', async () => {
   const { client, database, printed, released } = openDatabase(() => undefined);
-  const session = new QueueSession(database);
+  const [session, other] = [new QueueSession(database), new QueueSession(database)];
   const heard: unknown[] = [];
-  session.on('notification', (message) => heard.push(message));
+  for (const name of ['notification', 'error']) session.on(name, (value) => heard.push(value));
   await session.query('LISTEN bullmq_jobs');
-  const message = { channel: 'bullmq_jobs', payload: 'scope' };
+  const [message, lost] = [{ channel: 'bullmq_jobs', payload: 'scope' }, new Error('Connection terminated')];
   client.emit('notification', message);
-  expect(heard).toEqual([message]);
-  session.release();
-  await expect.poll(() => client.eventNames()).toEqual([]);
-  expect([released, printed]).toEqual([[false, true], []]);
-  await expect(session.query('select 1')).rejects.toThrow('Connection is closed.');
-});
-
-test('a session that has lost its client says so, and its database is looked for again', async () => {
-  const { client, database, printed } = openDatabase(() => undefined);
-  const session = new QueueSession(database);
-  const errors: unknown[] = [];
-  session.on('error', (error) => errors.push(error));
-  await session.query('LISTEN bullmq_jobs');
-  const lost = new Error('Connection terminated');
   client.emit('error', lost);
-  expect([database.isReady, errors, printed]).toEqual([false, [lost], [lost]]);
-  await expect.poll(() => database.isReady).toBe(true);
+  expect([database.isReady, heard, printed]).toEqual([false, [message, lost], [lost]]);
+  await expect(session.query('select 1')).rejects.toThrow('Connection is closed.');
+  await other.query('LISTEN bullmq_jobs');
+  other.release();
+  await expect.poll(() => [client.eventNames(), released]).toEqual([[], [false, true, false, true]]);
 });
 
 test('BullMQ gets booleans, integers and JSON as values, and all else as texts', async () => {
-  const parsed = [
-    [16, 't'],
-    [16, 'f'],
-    [21, '1'],
-    [23, '2'],
-    [114, '[3]'],
-    [3802, '{}'],
-    [20, '4'],
-  ] as const;
-  const query: QueueClient['query'] = async (statement) => {
-    const { types } = Object(statement);
-    return Object(parsed.map(([oid, text]) => types.getTypeParser(oid)(text)));
-  };
-  expect(await runQuery({ query }, 'select 1', [])).toEqual([true, false, 1, 2, [3], {}, '4']);
+  const texts = Object.entries({ 16: 'f', 20: '4', 21: '1', 23: '2', 114: '[3]', 3802: '{}' });
+  const query: QueueClient['query'] = async (statement) =>
+    Object(texts.map(([oid, text]) => Object(statement).types.getTypeParser(Number(oid))(text)));
+  expect(await runQuery({ query }, 'select 1', [])).toEqual([false, '4', 1, 2, [3], {}]);
 });
