@@ -196,14 +196,10 @@ describe('of the applications of a process', () => {
 
   test.each([
     ['compiled, and never started', [], 'it started'],
-    ['stopped by a provider', [{ provide: 'BROKEN', useFactory: throwing('no database') }], 'no database'],
-    [
-      'stopped by a hook',
-      [{ provide: 'BROKEN', useValue: { onModuleInit: throwing('no table') } }],
-      'it started',
-    ],
+    ['stopped by a provider', [{ useFactory: throwing('no database') }], 'no database'],
+    ['stopped by a hook', [{ useValue: { onModuleInit: throwing('no table') } }], 'it started'],
   ])('one that was %s leaves nothing to the others', async (title, broken, message) => {
-    const providers = [...broken, declare(title)];
+    const providers = [...broken.map((each) => ({ provide: 'BROKEN', ...each })), declare(title)];
     const compiled = Test.createTestingModule({ imports: [receiver(title)], providers }).compile();
     expect(
       await compiled.then(

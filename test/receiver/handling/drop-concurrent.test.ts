@@ -209,6 +209,13 @@ describe('with a queue, a drop', () => {
     expect(await replied).toMatchObject({ status: 202 });
   });
 
+  test('of an event that was never accepted keeps its delivery from every handler', async () => {
+    const { delivery, held, letter, queue, receiver } = await openQueued();
+    expect(await receiver.drop(letter)).toBe(true);
+    expect(await receiver.receive(delivery)).toMatchObject({ status: 200 });
+    expect([held.calls.all, queue.jobs]).toEqual([[], []]);
+  });
+
   test('of an event that was accepted gives it up: neither a delivery nor its job runs it', async () => {
     const { delivery, held, letter, letters, queue, receiver } = await openQueued();
     const replied = receiver.receive(delivery);

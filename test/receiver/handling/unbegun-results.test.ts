@@ -44,8 +44,7 @@ describe('an event whose work has not begun fails, and the report names its hand
       }
   });
 
-  const letters = { ...createMapDeadLetters(), put: compiled };
-  const putFails = { deadLetters: letters };
+  const putFails = { deadLetters: { ...createMapDeadLetters(), put: compiled } };
   test.each<[string, object, [keyof Receiver, ...unknown[]][], number, RegExp]>([
     ['onUnhandled', {}, [['onUnhandled', compiled]], 500, /^a handler failed: it returned a generator/],
     ['a middleware', {}, [['use', compiled]], 500, /a middleware of receiver\.use\(\) returned a generator/],
