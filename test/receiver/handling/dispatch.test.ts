@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import {
   createMemoryStore,
   createReceiver,
@@ -569,6 +570,16 @@ describe('a worker', () => {
         /^failure of dispatch\(\) must be the \{ code, message \} of an error that a report can have, got /,
       );
   });
+});
+
+test('a job leaves no listener on the signal of its worker', async () => {
+  const { event: sent, queue, start } = openProcesses();
+  const receiver = start(book(() => {}));
+  await receiver.receive(deliveryOf(sent));
+  const { signal } = new AbortController();
+  const report = await receiver.dispatch(queue.take(), { attempt: 1, final: false, signal });
+  expect(report.outcome).toBe('processed');
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
 test('a letter of an event that never got into the queue is replayed whole, and then done', async () => {

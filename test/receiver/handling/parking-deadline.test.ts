@@ -7,7 +7,7 @@ import {
 } from 'posthorn';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { deliveryOf } from '../../support/delivery-of.ts';
-import { fakeTime, flowingTime } from '../../support/fake-time.ts';
+import { fakeTime, flowingTime, passUntil } from '../../support/fake-time.ts';
 import { Gate, shutGate } from '../../support/gate.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
@@ -141,6 +141,26 @@ describe('a deadline that falls into the recording of a failure', () => {
     await failing.reports.first(({ late }) => late);
     expect(await map.get(event.id)).toMatchObject({ reason: 'handler_failed' });
   });
+});
+
+test('a concurrent duplicate of a last attempt by count is parked with it at the deadline', async () => {
+  const { clock, deadLetters } = stepClocked();
+  const held = new HeldHandler();
+  const { receiver } = await openDirectly({ now: clock.now, deadLetters }, (one) =>
+    one.on('transfer.*', held.handle),
+  );
+  const delivery = deliveryOf(eventAt(clock.startedAt));
+  for (let attempt = 1; attempt < 4; attempt += 1) {
+    const failed = receiver.receive(delivery);
+    (await held.calls.nth(attempt)).fail(new Error('locked'));
+    expect(await failed).toMatchObject({ status: 500 });
+    clock.step(MINUTE_MS);
+  }
+  const pass = fakeTime();
+  const last = [receiver.receive(delivery), receiver.receive(delivery)];
+  for (const { status, body } of await passUntil(pass, Promise.all(last)))
+    expect([status, JSON.parse(body).outcome]).toEqual([200, 'parked']);
+  (await held.calls.nth(4)).succeed();
 });
 
 test('a concurrent duplicate that is final by age is answered before its deadline, though its letter takes most of its time', async () => {

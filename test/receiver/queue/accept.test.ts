@@ -12,6 +12,7 @@ import { deliveryOf } from '../../support/delivery-of.ts';
 import { shutGate } from '../../support/gate.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { letterOf } from '../../support/letter-of.ts';
+import { forwardedClock } from '../../support/monotonic-clock.ts';
 import {
   accepted,
   type EndpointOptions,
@@ -92,6 +93,15 @@ describe('an event with queued handlers', () => {
     await expect.poll(() => waits).toEqual([5_000, 0]);
     add();
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([202, 202]);
+  });
+
+  test('may have a letter if the process stood still past its lease before its job was made', async () => {
+    const forward = forwardedClock();
+    const { queue, send } = await open({ leaseMs: 2_000 }, (receiver) =>
+      receiver.on('transfer.*', () => forward(3_000), { name: 'check' }),
+    );
+    expect(await send(event)).toEqual(queued);
+    expect(queue.jobs).toMatchObject([{ isParked: true }]);
   });
 
   test('is answered 202 once its job is durable, and 200 when it comes again', async () => {
