@@ -152,9 +152,8 @@ export class Selection {
     if (this.#hasType || isPattern(type) || after !== undefined || this.#unreadable !== undefined) return;
     const nearest = nearestPattern(type);
     const meant = nearest === undefined ? '' : `; the nearest is ${nearest}`;
-    throw usageError(
-      `--type: no dead letter has the type ${JSON.stringify(type)}, and the service does not list it${meant}`,
-    );
+    const problem = `no dead letter has the type ${JSON.stringify(type)}, and the service does not list it`;
+    throw usageError(`--type: ${problem}${meant}`);
   }
 
   /** Throws if the command could not do everything that it was asked for. */
