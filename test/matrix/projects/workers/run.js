@@ -62,9 +62,11 @@ async function outcomeOfSnippet(compatibilityDate) {
     compatibilityFlags: ['nodejs_compat'],
     bindings: { SIGNING_KEY: key },
   });
-  const response = await deliver(await worker.ready, createEvent('transfer.succeeded'), { key });
+  const outcome = await outcomeOf(
+    await deliver(await worker.ready, createEvent('transfer.succeeded'), { key }),
+  );
   await worker.dispose();
-  return outcomeOf(response);
+  return outcome;
 }
 
 const transfer = createEvent('transfer.created');
