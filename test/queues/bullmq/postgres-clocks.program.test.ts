@@ -40,7 +40,7 @@ describe.each([HOUR_MS, -HOUR_MS])('a worker on PostgreSQL whose clock is %i ms 
     const dueMs = await untilTime(ofJob(scope, 'process_at_ms'));
     await lacking.close();
     worker(receiver(book(held.handle)));
-    // It comes by itself, when it is due.
+    // The job comes by itself, when it is due.
     const { succeed } = await held.calls.nth(1);
     const lockMs = await untilTime(ofJob(scope, 'locked_until_ms'));
     succeed();

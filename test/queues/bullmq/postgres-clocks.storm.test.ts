@@ -25,7 +25,7 @@ describe('a worker on PostgreSQL whose clock is an hour ahead', () => {
       notes().filter((note) => note.pid === pid && note.what === 'begun').length;
     const killed = await start('worker');
     await until('all run', () => begunBy(killed.pid) === EVENTS);
-    // It looks for the jobs of dead workers when it starts, as the next one does.
+    // A worker looks for the jobs of dead ones when it starts, as the next one does.
     const early = await start('worker', { clockAheadMs: HOUR_MS });
     const punctual = await start('worker');
     expect([begunBy(early.pid), begunBy(punctual.pid)]).toEqual([0, 0]);
