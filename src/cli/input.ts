@@ -14,7 +14,7 @@ export async function readInput(file: string): Promise<Uint8Array> {
   }
 }
 
-/** The same in parts, for a file that may be larger than the memory. */
+/** Reads a file or stdin in parts, because it may be larger than the memory. */
 export async function* readInputInParts(file: string): AsyncGenerator<Uint8Array> {
   try {
     yield* file === '-' ? process.stdin : createReadStream(file);

@@ -70,7 +70,7 @@ async function serveBehind(
   return { url: `${await startServer(server)}/webhooks`, close: () => stopServer(server) };
 }
 
-/** What comes from headers, and what an answer has in them. */
+/** The cases of the conformance in which headers decide, or in which an answer has them. */
 const OF_HEADERS =
   /^(accepted: (an event wh|any of)|405: (GET|HEAD)|401: [nt]|403: a sig|repeated|header |503: cl)/;
 

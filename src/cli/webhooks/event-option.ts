@@ -22,7 +22,7 @@ export function eventOption(): Option {
   });
 }
 
-/** The same with `--any`, for types that the service has added. */
+/** The option `--event` beside `--any`, with which it may name a type that the service has added. */
 export function anyEventOptions(): readonly Option[] {
   return [
     new Option(...EVENT).argParser((pattern: string, earlier: readonly string[] = []) => [

@@ -67,7 +67,7 @@ function readRegister(register: PrometheusRegister = defaultRegister): AnyRegist
   throw new ConfigurationError(
     `the register of observeWithPrometheus has ${taken} already: call it once for each receiver, and give a ` +
       'second receiver a register of its own, { register: new Registry() }, that is scraped under another path. ' +
-      'If there is no second one, a dev server has evaluated the module again: keep the receiver in globalThis',
+      'With one receiver, a dev server has evaluated its module again: keep the receiver in globalThis',
   );
 }
 

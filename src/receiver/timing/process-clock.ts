@@ -11,8 +11,9 @@ export interface ProcessClock {
 }
 
 /**
- * Those of Node.js itself. A test may replace the global ones, and has perhaps done so before it loads
- * posthorn: Jest's `enableGlobally`, or a setup file. Its frozen time must not stop a delivery.
+ * The timers and the clock of Node.js itself. A test may replace the global ones, and has perhaps done so
+ * before it loads posthorn: Jest's `enableGlobally`, or a setup file. Its frozen time must not stop a
+ * delivery.
  */
 function originalClock(): ProcessClock {
   const load = requestsAreIsolated ? () => undefined : process.getBuiltinModule;

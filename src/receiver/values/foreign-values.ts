@@ -18,7 +18,7 @@ export function isInstance<T>(value: unknown, type: abstract new (...parameters:
  * an instance of `Error`.
  */
 export function isError(value: unknown): value is Error {
-  // biome-ignore lint/plugin: classes of this realm that are not native errors, such as DOMException
+  // biome-ignore lint/plugin: a DOMException is not a native error, but an instance of this class
   return types.isNativeError(value) || isInstance(value, Error);
 }
 
