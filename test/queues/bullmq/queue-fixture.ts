@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { createReceiver, type DeadLetter, type Receiver, type ReceiverOptions, type Report } from 'posthorn';
 import { type BullWorker, type BullWorkerOptions, createBullQueue, createBullWorker } from 'posthorn/bullmq';
 import { createEvent } from 'posthorn/testing';
@@ -82,6 +83,7 @@ export async function openQueueAt(server: QueueServer, scope: string = nextScope
     return async () => {
       await server.allowStalledCheck?.(scope);
       await checker.getBackend().moveStalledJobsToWait();
+      await nextMillisecond();
     };
   };
   /**
@@ -116,6 +118,12 @@ export async function openQueueAt(server: QueueServer, scope: string = nextScope
     stallActive,
     worker,
   };
+}
+
+/** BullMQ leaves out a look for stalled jobs that comes within `stalledInterval`, here a millisecond. */
+async function nextMillisecond(): Promise<void> {
+  const now = Date.now();
+  while (Date.now() === now) await setImmediate();
 }
 
 /** Does not wait for the end: a client of ioredis that was about to connect again never reports it. */
