@@ -18,7 +18,7 @@ export function isInstance<T>(value: unknown, type: abstract new (...parameters:
  * an instance of `Error`.
  */
 export function isError(value: unknown): value is Error {
-  // biome-ignore lint/plugin: a DOMException is not a native error, but an instance of this class
+  // biome-ignore lint/plugin: only this finds a DOMException, and what inherits from Error without a class
   return types.isNativeError(value) || isInstance(value, Error);
 }
 
