@@ -26,6 +26,9 @@ function moduleOf({ args }: Command): string | undefined {
   return option === -1 ? undefined : args[option + 1];
 }
 
+/** True of a command that a signal ends in the middle of its scenario, which only the end of a process stops. */
+const goesOn = ({ args }: Command): boolean => args[0] === 'demo';
+
 /** Those that wait for a command. */
 const idle: CommandHost[] = [];
 
@@ -88,7 +91,7 @@ class CommandHost {
           if (ended === undefined) streams[message.stream].write(message.chunk);
         } else if ('code' in message) end(message);
         // A signal that has not come yet is for the command that has ended.
-        else release(message.isTidy && ended?.signals === signals);
+        else release(message.isTidy && !goesOn(command) && ended?.signals === signals);
       };
       const release = (isFit: boolean): void => {
         this.#child.off('message', onMessage);
