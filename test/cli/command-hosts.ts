@@ -26,7 +26,7 @@ function moduleOf({ args }: Command): string | undefined {
   return option === -1 ? undefined : args[option + 1];
 }
 
-/** True of a command that a signal ends in the middle of its scenario, which only the end of a process stops. */
+/** Returns true for a command that a signal ends within its scenario: that goes on until the process ends. */
 const goesOn = ({ args }: Command): boolean => args[0] === 'demo';
 
 /** Those that wait for a command. */
