@@ -17,10 +17,10 @@ export type ImportResult = 'imported' | 'young' | 'known';
 const MARGIN_MS = 10 * 60_000;
 
 /**
- * All imports have one token. So an import that was interrupted between the claim and the completion of an id
- * is taken up by the next one: a claim with the same token is not counted again.
+ * All imports have one token, which is that of a hold. So an import that was interrupted between the claim and
+ * the completion of an id is taken up by the next one, and its claim is not an attempt.
  */
-const TOKEN = 'imported';
+const TOKEN = 'hold:imported';
 
 /**
  * Completes ids that another program has recorded. That program may have recorded an id before its handler
@@ -75,8 +75,13 @@ export class IdImport {
     return { id, token: TOKEN, leaseMs, retentionMs: retentionFor(recordedAt, this.#settings) };
   }
 
-  /** Claims an id. Returns false if the store knows it. A claim of an import must not count as an attempt. */
+  /**
+   * Claims an id. Returns false if the store knows it. It is looked up first, because a claim is a write. A
+   * store that knows no holds must not count the claim either.
+   */
   async #isNew(request: LeaseRequest): Promise<boolean> {
+    const found = await this.#untilAnswered(() => this.#store.lookUp({ id: request.id }));
+    if (found?.state === 'completed') return false;
     const uncounted = { ...request, attemptSpacingMs: request.retentionMs };
     const claim = await this.#untilAnswered(() => this.#store.claim(uncounted));
     return claim.state === 'claimed' && claim.attempt === 1;

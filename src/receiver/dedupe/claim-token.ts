@@ -7,9 +7,22 @@ import { randomBytes } from 'node:crypto';
 let prefix: string | undefined;
 let claims = 0;
 
+/** Stores that are shared with earlier versions hold tokens with this prefix, so it must not change. */
+export const HOLD = 'hold:';
+
 /** A token that no other claim has, in whatever process. */
 export function nextToken(): string {
   prefix ??= randomBytes(15).toString('base64url');
   claims += 1;
   return `${prefix}${claims}`;
+}
+
+/** The same, for a claim under which no handler runs. */
+export function nextHoldToken(): string {
+  return HOLD + nextToken();
+}
+
+/** Returns true if the claim of this token is not a run: it is neither an attempt nor abandoned. */
+export function isHold(token: string): boolean {
+  return token.startsWith(HOLD);
 }

@@ -8,7 +8,7 @@ import { attemptSpacingMs } from './last-attempt.ts';
 import { type Lease, StoredLease, unstoredLease } from './lease.ts';
 import { type RetentionSettings, retentionFor } from './retention.ts';
 import { type Completions, retryRelease } from './retries.ts';
-import type { ClaimedResult, ClaimResult, LeaseRequest, ReleaseResult } from './store.ts';
+import type { ClaimedResult, ClaimResult, LeaseRequest, ReleaseRequest, ReleaseResult } from './store.ts';
 import type { TimeLimitedStore } from './time-limited.ts';
 
 /** The answer to a claim. A claim that was granted has a lease, and no other claim has one. */
@@ -89,14 +89,21 @@ export class Claim {
   readonly #request: LeaseRequest;
   readonly #services: ClaimServices;
   readonly #warnings: Warning[];
+  /** True from the first claim on that got no answer: the store may have granted it, or may yet. */
+  #isUncertain = false;
 
-  constructor({ claimId, retentionMs }: ClaimedId, services: ClaimServices, warnings: Warning[]) {
+  constructor(
+    { claimId, retentionMs }: ClaimedId,
+    services: ClaimServices,
+    warnings: Warning[],
+    token: string = nextToken(),
+  ) {
     const { settings } = services;
     this.#services = services;
     this.#warnings = warnings;
     this.#request = {
       id: claimId,
-      token: nextToken(),
+      token,
       leaseMs: settings.leaseMs,
       retentionMs,
     };
@@ -121,7 +128,16 @@ export class Claim {
     return this.#toAnswer(await this.#send(), askedAt);
   }
 
-  #send({ waitMs, mayWaitLonger }: ClaimWait = {}): Awaitable<ClaimResult> {
+  async #send(wait?: ClaimWait): Promise<ClaimResult> {
+    try {
+      return await this.#ask(wait);
+    } catch (error) {
+      this.#isUncertain = true;
+      throw error;
+    }
+  }
+
+  #ask({ waitMs, mayWaitLonger }: ClaimWait = {}): Awaitable<ClaimResult> {
     const { id, token, leaseMs, retentionMs } = this.#request;
     const spacingMs = attemptSpacingMs(this.#services.settings.retryScheduleMs);
     const request = { id, token, leaseMs, retentionMs, attemptSpacingMs: spacingMs, waitMs };
@@ -167,23 +183,23 @@ export class Claim {
   }
 
   /**
-   * Releases an id that the store may have granted without an answer, and once more after `commandTimeoutMs`,
-   * because the claim may run later than its release. Resolves after the first release, and never rejects.
+   * Releases the id. Never rejects: if the store does not answer, the release is tried again.
+   *
+   * A claim without an answer may run later than the release of its token. The store refuses it then, or is
+   * asked to release it once more.
    */
-  async giveUp(): Promise<void> {
-    setUnrefTimeout(() => void this.release([]), this.#services.store.commandTimeoutMs);
-    await this.release([]);
-  }
-
-  /** Releases the id. Never rejects: if the store does not answer, the release is tried again. */
   async release(handled: Iterable<string>): Promise<Released> {
     const { settings, store } = this.#services;
-    const request = () => ({ ...this.#request, handled: [...handled] });
+    const { leaseMs } = settings;
+    const refuseClaimsMs = this.#isUncertain ? leaseMs : undefined;
+    const request = (): ReleaseRequest => ({ ...this.#request, handled: [...handled], refuseClaimsMs });
+    if (this.#isUncertain && !store.refusesLateClaims)
+      setUnrefTimeout(() => void retryRelease(store, leaseMs, request), store.commandTimeoutMs);
     try {
       return await store.release(request());
     } catch (error) {
       this.#warnings.push(`release_failed: ${messageOf(error)}`);
-      return { state: undefined, late: retryRelease(store, settings.leaseMs, request) };
+      return { state: undefined, late: retryRelease(store, leaseMs, request) };
     }
   }
 }

@@ -17,7 +17,13 @@ import type { Awaitable } from '../timing/awaitable.ts';
 export interface Store {
   /** The time after which an operation counts as failed; 2,000 by default. */
   readonly commandTimeoutMs?: number;
-  /** Takes the id for `token`, unless it is completed or another token's lease still holds. */
+  /**
+   * Takes the id for `token`, unless it is completed or another token's lease still holds.
+   *
+   * A token that begins with `hold:` takes it without a run, such as for a tool of an operator. Such a claim
+   * does not count as an attempt, and not as abandoned when its lease runs out; its `attempt` is the number
+   * that the next run will have.
+   */
   claim(request: ClaimRequest): Awaitable<ClaimResult>;
   /**
    * Extends the lease. An absent id is created; an expired lease is renewed, unless another token has taken
@@ -32,6 +38,16 @@ export interface Store {
    * write nothing.
    */
   release(request: ReleaseRequest): Awaitable<ReleaseResult>;
+  /**
+   * Tells the state of an id, and changes nothing: it counts as no attempt, and extends no time. Without this
+   * method the receiver claims the id instead, and releases it.
+   */
+  peek?(request: PeekRequest): Awaitable<PeekResult>;
+  /**
+   * True if the store keeps to `refuseClaimsMs` of a release. The receiver releases an uncertain claim of
+   * any other store once more, after `commandTimeoutMs`.
+   */
+  readonly refusesLateClaims?: boolean;
   /**
    * Returns true if an operation that begins now would wait for a connection. The receiver then counts the
    * body of the event in `maxBufferedBytes`; if it does not fit, the operation gets 0 as `waitMs`. A store
@@ -95,7 +111,15 @@ export interface ReleaseRequest extends CompleteRequest {
    * nothing: the names of an earlier release are kept.
    */
   readonly handled: readonly string[];
+  /**
+   * The time from now for which the store refuses claims of this token, as busy, whoever has the id; by
+   * default 0. It is given if a claim of the token got no answer, because that claim may arrive later.
+   */
+  readonly refuseClaimsMs?: number | undefined;
 }
+
+/** The request of `peek`. */
+export type PeekRequest = Pick<CompleteRequest, 'id' | 'waitMs'>;
 
 /** The answer of `claim`: the id is claimed now, another token holds it, or its event was handled before. */
 export type ClaimResult =
@@ -134,6 +158,12 @@ export interface RenewResult {
 export interface CompleteResult {
   /** The only answer: `complete` cannot be refused. */
   readonly state: 'completed';
+}
+
+/** The answer of `peek`. */
+export interface PeekResult {
+  /** `unknown`: the id is absent or released, or the lease of its claim has run out. */
+  readonly state: 'unknown' | 'running' | 'completed';
 }
 
 /** The answer of `release`. */

@@ -10,6 +10,8 @@ import type {
   CompleteRequest,
   CompleteResult,
   LeaseRequest,
+  PeekRequest,
+  PeekResult,
   ReleaseRequest,
   ReleaseResult,
   RenewResult,
@@ -32,6 +34,7 @@ const ONE_TURN_MS = 1;
 export class TimeLimitedStore implements Store {
   readonly commandTimeoutMs: number;
   readonly queuesClaims: boolean;
+  readonly refusesLateClaims: boolean;
   readonly #store: Store;
   readonly #mayWait: boolean;
   /** The number of answers. Releases do not count, because one may be answered without the server. */
@@ -41,6 +44,7 @@ export class TimeLimitedStore implements Store {
   constructor(store: Store, { mayWait = true }: { readonly mayWait?: boolean } = {}) {
     this.commandTimeoutMs = store.commandTimeoutMs ?? 2_000;
     this.queuesClaims = store.queuesClaims === true;
+    this.refusesLateClaims = store.refusesLateClaims === true;
     this.#store = store;
     this.#mayWait = mayWait;
   }
@@ -86,11 +90,17 @@ export class TimeLimitedStore implements Store {
     return this.#limit('release', () => this.#store.release(this.#inTime(request)));
   }
 
+  /** Resolves with undefined if the store has no `peek`. */
+  lookUp(request: PeekRequest): Awaitable<PeekResult | undefined> {
+    const peek = this.#store.peek?.bind(this.#store);
+    return peek === undefined ? undefined : this.#limit('look up', () => peek(this.#inTime(request)));
+  }
+
   mustWait(): boolean {
     return this.#mayWait && mustWait(this.#store);
   }
 
-  #inTime<Request extends CompleteRequest>(request: Request): Request {
+  #inTime<Request extends PeekRequest>(request: Request): Request {
     return this.#mayWait ? request : { ...request, waitMs: 0 };
   }
 

@@ -1,4 +1,6 @@
 import { Claim, type ClaimedEvent, claimedId, type Granted } from '../dedupe/claim.ts';
+import { nextHoldToken } from '../dedupe/claim-token.ts';
+import type { PeekResult } from '../dedupe/store.ts';
 import type { Warning } from '../outcomes/report.ts';
 import type { ReceiverServices } from './receiver-services.ts';
 
@@ -8,8 +10,8 @@ export interface LetterClaim extends Granted {
 }
 
 /**
- * Claims an event that no run handles, for work on its letter, and keeps the lease. Rejects if the store
- * fails, also under `onStoreFailure: 'process'`.
+ * Claims an event that no run handles, for work on its letter, and keeps the lease. Looks first, because a
+ * claim is a write. Rejects if the store fails a claim, also under `onStoreFailure: 'process'`.
  */
 export async function claimForLetter(
   services: ReceiverServices,
@@ -19,15 +21,30 @@ export async function claimForLetter(
   if (services.completions.has(event.claimId)) return { state: 'completed' };
   // Finds a run without a claim too, under `onStoreFailure: 'process'`.
   if (services.runs.find(event.claimId) !== undefined) return { state: 'busy' };
-  const claim = new Claim(claimedId(event, services.settings), services, warnings);
+  const found = await lookUp(event, services);
+  if (found?.state === 'completed') return { state: 'completed' };
+  if (found?.state === 'running') return { state: 'busy' };
+  const claim = new Claim(claimedId(event, services.settings), services, warnings, nextHoldToken());
   try {
     const answer = await claim.take();
-    if (answer.state !== 'claimed') return answer;
+    if (answer.state !== 'claimed') return { state: answer.state };
     answer.lease.keep(() => {});
     return { ...answer, claim };
   } catch (error) {
     // The store failed, but may have granted the claim.
     await claim.release([]);
     throw error;
+  }
+}
+
+/** Never rejects: the claim that follows shows whether the store fails. */
+async function lookUp(
+  { claimId }: ClaimedEvent,
+  { store }: ReceiverServices,
+): Promise<PeekResult | undefined> {
+  try {
+    return await store.lookUp({ id: claimId });
+  } catch {
+    return undefined;
   }
 }

@@ -6,8 +6,9 @@ import type {
   LetterReason,
 } from '../dead-letters/letter-operations.ts';
 import type { OperationWait } from '../dead-letters/operation-queue.ts';
-import { Claim, type ClaimServices, claimedId, type Released } from '../dedupe/claim.ts';
+import { type ClaimServices, claimedId, type Released } from '../dedupe/claim.ts';
 import { handlingId } from '../dedupe/claim-id.ts';
+import { isCompleted } from '../dedupe/is-completed.ts';
 import type { Warning } from '../outcomes/report.ts';
 import type { Deadline } from '../timing/deadline.ts';
 import { settledWithin } from '../timing/time-limit.ts';
@@ -96,21 +97,13 @@ export class EventLetter {
     }
   }
 
-  /**
-   * Removes the letter if the event is completed by now: handled, not only enqueued. A store has no operation
-   * that reads, so the id is claimed, which counts as an attempt, and released.
-   */
+  /** Removes the letter if the event is completed by now: handled, not only enqueued. */
   async removeIfCompleted({ id, createdAt }: LetterEvent, services: ClaimServices): Promise<void> {
     // A letter that is written late must not appear after its removal. A write may never end.
     await settledWithin(this.#operations.ended(id), this.#deadline.limitMs);
-    const claimed = claimedId({ claimId: handlingId(id), createdAt }, services.settings);
-    const claim = new Claim(claimed, services, []);
-    // A store that fails may have granted the claim. The letter stays then: its replay will find the id.
-    const answer = await claim.take().catch(() => undefined);
-    if (answer?.state === 'busy') return;
-    const handled = answer?.state === 'claimed' ? answer.result.handled : [];
-    const isCompleted = answer?.state === 'completed' || (await claim.release(handled)).state === 'completed';
-    if (isCompleted) await this.remove();
+    const handling = claimedId({ claimId: handlingId(id), createdAt }, services.settings);
+    // Without an answer the letter stays: its replay will find the id.
+    if (await isCompleted(handling, services)) await this.remove();
   }
 
   /**

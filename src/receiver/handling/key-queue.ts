@@ -180,7 +180,7 @@ export class KeyQueue {
   /** Gives up, in the background, a claim that the store may have granted although it failed. */
   #giveUp(claim: Claim): void {
     this.#calls.begin();
-    void claim.giveUp().then(() => this.#calls.end());
+    void claim.release([]).then(() => this.#calls.end());
   }
 
   /** Waits while the store has no part, so that the serving does not count for `close()`. */

@@ -1,4 +1,5 @@
 import type { AttemptInfo, LetterContent } from '../dead-letters/letter-operations.ts';
+import { handlingId } from '../dedupe/claim-id.ts';
 import { type Answer, accept, type Refused } from '../outcomes/outcome.ts';
 import type { DeliveryProgress } from './delivery-progress.ts';
 import { EventLetter } from './event-letter.ts';
@@ -6,7 +7,7 @@ import type { ReceiverServices } from './receiver-services.ts';
 
 /**
  * Parks an event that is refused without a run. It stays refused if there are no dead letters, or if they
- * fail.
+ * fail. If the store knows that it was handled, it is a duplicate.
  */
 export async function parkRefused(
   services: ReceiverServices,
@@ -17,6 +18,8 @@ export async function parkRefused(
 ): Promise<Answer> {
   const { error } = refused;
   const { deadline, event: { id: eventId, type } = {} } = progress;
+  if (eventId !== undefined && (await isKnownAsHandled(services, handlingId(eventId))))
+    return accept('duplicate', eventId);
   const content = { rawBody, headers, receivedAt, id: eventId, type };
   if (services.letters === undefined) return refused;
   const letter = new EventLetter(services.letters, content, deadline, progress.warnings);
@@ -26,4 +29,17 @@ export async function parkRefused(
   const createdAt = Number.NEGATIVE_INFINITY;
   if (eventId !== undefined) void letter.removeIfCompleted({ id: eventId, createdAt }, services);
   return accept('parked', id, error);
+}
+
+/**
+ * Asks the store only if that changes nothing, and without a wait for a connection: the letter must be stored
+ * in time, and the body is not counted.
+ */
+async function isKnownAsHandled({ completions, store }: ReceiverServices, claimId: string): Promise<boolean> {
+  if (completions.has(claimId)) return true;
+  try {
+    return (await store.lookUp({ id: claimId, waitMs: 0 }))?.state === 'completed';
+  } catch {
+    return false;
+  }
 }

@@ -1,8 +1,11 @@
-import type { ClaimRequest } from '../../receiver/dedupe/store.ts';
+import { isHold } from '../../receiver/dedupe/claim-token.ts';
+import type { ClaimRequest, PeekResult } from '../../receiver/dedupe/store.ts';
 
 /** An id that is claimed or released. Times are in milliseconds of one clock. */
 export interface OpenId<Handled> {
+  /** Empty if no claim was granted yet. */
   readonly token: string;
+  /** The number of claims so far that were runs. */
   readonly attempt: number;
   readonly spacedAttempts: number;
   /** When a claim was last counted in `spacedAttempts`. */
@@ -14,23 +17,51 @@ export interface OpenId<Handled> {
   /** Undefined once released. */
   readonly leaseEndsAt: number | undefined;
   readonly expiresAt: number;
+  /** The tokens whose claims are refused, because they may arrive after their release, each until a time. */
+  readonly refused?: Refused | undefined;
 }
+
+/** A time for each token. */
+export type Refused = ReadonlyMap<string, number>;
+
+/**
+ * The most tokens of one id that are refused at once: those that were released last. A store that fails over
+ * and over could leave any number.
+ */
+export const MOST_REFUSED = 100;
 
 /** The part of a claim that the rule needs. */
 export type ClaimTerms = Pick<ClaimRequest, 'token' | 'leaseMs' | 'retentionMs' | 'attemptSpacingMs'>;
 
-/** Returns how long the lease of another token still holds; 0 if the token may claim the id. */
+/** The part of a release that the rule needs. */
+export interface ReleaseTerms<Handled> {
+  readonly token: string;
+  readonly retentionMs: number;
+  /** Undefined to keep the names of an earlier release. */
+  readonly handled: Handled | undefined;
+  readonly refuseClaimsMs: number;
+}
+
+/** Returns how long a claim of the token is still refused; 0 if the token may take the id. */
 export function msUntilFree<Handled>(found: OpenId<Handled>, token: string, now: number): number {
-  if (found.token === token || found.leaseEndsAt === undefined) return 0;
-  return Math.max(0, found.leaseEndsAt - now);
+  const { leaseEndsAt = now, refused } = found;
+  const msOfLease = found.token === token ? 0 : leaseEndsAt - now;
+  const msOfRefusal = refused === undefined ? 0 : (refused.get(token) ?? now) - now;
+  return Math.max(0, msOfLease, msOfRefusal);
+}
+
+/** Returns true if the token has the id, or if no claim was granted yet: then it is as good as absent. */
+export function isRenewable({ token, leaseEndsAt }: OpenId<unknown>, owner: string): boolean {
+  return token === '' || (token === owner && leaseEndsAt !== undefined);
 }
 
 /** The id as it is after the first claim on it. */
 export function firstClaim<Handled>(terms: ClaimTerms, handled: Handled, now: number): OpenId<Handled> {
+  const count = isHold(terms.token) ? 0 : 1;
   return {
     token: terms.token,
-    attempt: 1,
-    spacedAttempts: 1,
+    attempt: count,
+    spacedAttempts: count,
     countedAt: now,
     firstClaimedAt: now,
     abandoned: 0,
@@ -46,18 +77,84 @@ export function nextClaim<Handled>(found: OpenId<Handled>, terms: ClaimTerms, no
   const expiresAt = expiryOf(terms, now);
   const isReleased = found.leaseEndsAt === undefined;
   if (found.token === terms.token && !isReleased) return { ...found, leaseEndsAt, expiresAt };
-  const counts = isSpaced(now - found.countedAt, terms.attemptSpacingMs);
-  return {
+  const isAbandoned = !isReleased && !isHold(found.token);
+  const next = {
+    ...found,
     token: terms.token,
-    attempt: found.attempt + 1,
-    spacedAttempts: found.spacedAttempts + (counts ? 1 : 0),
-    countedAt: counts ? now : found.countedAt,
-    firstClaimedAt: found.firstClaimedAt,
-    abandoned: found.abandoned + (isReleased ? 0 : 1),
-    handled: found.handled,
+    abandoned: found.abandoned + (isAbandoned ? 1 : 0),
     leaseEndsAt,
     expiresAt,
   };
+  if (isHold(terms.token)) return next;
+  const isFirst = found.attempt === 0;
+  const counts = isFirst || isSpaced(now - found.countedAt, terms.attemptSpacingMs);
+  return {
+    ...next,
+    attempt: found.attempt + 1,
+    spacedAttempts: found.spacedAttempts + (counts ? 1 : 0),
+    countedAt: counts ? now : found.countedAt,
+    firstClaimedAt: isFirst ? now : found.firstClaimedAt,
+  };
+}
+
+/** The number of a claim that was granted: a claim that is not a run has the number of the next run. */
+export function attemptOf({ token, attempt }: Pick<OpenId<unknown>, 'token' | 'attempt'>): number {
+  return isHold(token) ? attempt + 1 : attempt;
+}
+
+/** The id as it is after a release of its owner. */
+export function ownRelease<Handled>(
+  found: OpenId<Handled>,
+  terms: ReleaseTerms<Handled>,
+  now: number,
+): OpenId<Handled> {
+  return {
+    ...found,
+    leaseEndsAt: undefined,
+    handled: terms.handled ?? found.handled,
+    expiresAt: now + Math.max(terms.retentionMs, terms.refuseClaimsMs),
+    refused: refusedAfter(found.refused, terms, now),
+  };
+}
+
+/** The id as it is after a release of a token that does not have it, and whose claims are refused from now. */
+export function foreignRelease<Handled>(
+  found: OpenId<Handled> | undefined,
+  noneHandled: Handled,
+  terms: ReleaseTerms<Handled>,
+  now: number,
+): OpenId<Handled> {
+  const id = found ?? {
+    token: '',
+    attempt: 0,
+    spacedAttempts: 0,
+    countedAt: now,
+    firstClaimedAt: now,
+    abandoned: 0,
+    handled: noneHandled,
+    leaseEndsAt: undefined,
+    expiresAt: now,
+  };
+  return {
+    ...id,
+    expiresAt: Math.max(id.expiresAt, now + terms.refuseClaimsMs),
+    refused: refusedAfter(id.refused, terms, now),
+  };
+}
+
+/** The state of an id for a `peek`. */
+export function stateOf(found: OpenId<unknown> | undefined, now: number): PeekResult['state'] {
+  return (found?.leaseEndsAt ?? now) > now ? 'running' : 'unknown';
+}
+
+function refusedAfter(
+  refused: Refused | undefined,
+  { token, refuseClaimsMs }: Pick<ReleaseTerms<unknown>, 'token' | 'refuseClaimsMs'>,
+  now: number,
+): Refused | undefined {
+  if (refuseClaimsMs <= 0) return refused;
+  const others = [...(refused ?? [])].filter(([other, until]) => other !== token && until > now);
+  return new Map([...others.slice(1 - MOST_REFUSED), [token, now + refuseClaimsMs]]);
 }
 
 function expiryOf({ leaseMs, retentionMs }: ClaimTerms, now: number): number {

@@ -1,6 +1,7 @@
 import {
   type ClaimResult,
   type CompleteResult,
+  type PeekResult,
   type ReleaseResult,
   type RenewResult,
   type Store,
@@ -22,14 +23,16 @@ interface OperationOnId {
 /**
  * One operation on one id, for a server that runs it by a script, function or statements of ours. Claims
  * closer together than `spacingMs` count once in `spacedAttempts`. `handled` has the names of the handlers
- * that have finished, as JSON; it is empty if there are none.
+ * that have finished, as JSON; it is empty if there are none. A release refuses claims of its token for
+ * `refuseMs`.
  */
 export type ServerOperation = OperationOnId &
   (
     | { readonly name: 'claim'; readonly leaseMs: number; readonly spacingMs: number }
     | { readonly name: 'renew'; readonly leaseMs: number }
     | { readonly name: 'complete' }
-    | { readonly name: 'release'; readonly handled: string }
+    | { readonly name: 'release'; readonly handled: string; readonly refuseMs: number }
+    | { readonly name: 'peek' }
   );
 
 /** The answer of a server to an operation. */
@@ -86,15 +89,18 @@ export function createServerStore({ name, run, ...members }: StoreServer): Store
     },
     complete: ({ id, token, retentionMs: keepMs, waitMs }) =>
       ask({ name: 'complete', key: toKey(id), token, keepMs, waitMs }, readCompletion),
-    release: ({ id, token, retentionMs: keepMs, handled: names, waitMs }) => {
+    release: ({ id, token, retentionMs: keepMs, handled: names, refuseClaimsMs: refuseMs = 0, waitMs }) => {
       const handled = names.length === 0 ? '' : JSON.stringify(names);
-      return ask({ name: 'release', key: toKey(id), token, keepMs, handled, waitMs }, readRelease);
+      return ask({ name: 'release', key: toKey(id), token, keepMs, handled, refuseMs, waitMs }, readRelease);
     },
+    peek: ({ id, waitMs }) => ask({ name: 'peek', key: toKey(id), token: '', keepMs: 0, waitMs }, readPeek),
+    refusesLateClaims: true,
   };
 }
 
 const readRenewal = readState<RenewResult['state']>('held', 'lost', 'completed');
 const readCompletion = readState<CompleteResult['state']>('completed');
+const readPeek = readState<PeekResult['state']>('unknown', 'running', 'completed');
 const readRelease = readState<ReleaseResult['state']>('released', 'lost', 'completed');
 
 function readState<State extends string>(...states: State[]) {
@@ -118,10 +124,17 @@ function readClaim({ text, waitedMs = 0 }: ServerAnswer): ClaimResult | undefine
 
 /**
  * The parts of an operation that only some operations have, for a server that takes the same arguments for
- * each of them.
+ * each of them: a lease, or the time for which a release refuses claims, and a text.
  */
-export function termsOf(operation: ServerOperation): { readonly leaseMs: number; readonly detail: string } {
-  const leaseMs = 'leaseMs' in operation ? operation.leaseMs : 0;
-  if (operation.name === 'claim') return { leaseMs, detail: String(operation.spacingMs) };
-  return { leaseMs, detail: operation.name === 'release' ? operation.handled : '' };
+export function termsOf(operation: ServerOperation): { readonly ms: number; readonly detail: string } {
+  switch (operation.name) {
+    case 'claim':
+      return { ms: operation.leaseMs, detail: String(operation.spacingMs) };
+    case 'renew':
+      return { ms: operation.leaseMs, detail: '' };
+    case 'release':
+      return { ms: operation.refuseMs, detail: operation.handled };
+    default:
+      return { ms: 0, detail: '' };
+  }
 }

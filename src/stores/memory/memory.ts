@@ -4,6 +4,8 @@ import type {
   CompleteRequest,
   CompleteResult,
   LeaseRequest,
+  PeekRequest,
+  PeekResult,
   ReleaseRequest,
   ReleaseResult,
   RenewResult,
@@ -16,7 +18,18 @@ import { performance } from '../../receiver/timing/process-clock.ts';
 import { TransientMap } from '../../receiver/timing/transient-map.ts';
 import { checkOptions, readInteger } from '../../receiver/values/check-options.ts';
 import { propertyOf } from '../../receiver/values/foreign-values.ts';
-import { type ClaimTerms, firstClaim, msUntilFree, nextClaim, type OpenId } from '../kit/claim-rule.ts';
+import {
+  attemptOf,
+  type ClaimTerms,
+  firstClaim,
+  foreignRelease,
+  isRenewable,
+  msUntilFree,
+  nextClaim,
+  type OpenId,
+  ownRelease,
+  stateOf,
+} from '../kit/claim-rule.ts';
 import { RecentIds } from './recent-ids.ts';
 
 /** Options of `createMemoryStore`. */
@@ -56,6 +69,8 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
     renew: (request) => memory.renew(request),
     complete: (request) => memory.complete(request),
     release: (request) => memory.release(request),
+    peek: (request) => memory.peek(request),
+    refusesLateClaims: true,
   };
   return Object.defineProperty(store, MEMORY_STORE, { value: true });
 }
@@ -112,9 +127,8 @@ class Memory {
     const now = this.#now();
     const record = this.#find(key, now);
     if (record === 'completed') return { state: 'completed' };
-    if (record !== undefined && (record.token !== request.token || record.leaseEndsAt === undefined)) {
-      return { state: 'lost' };
-    }
+    if (record !== undefined && !isRenewable(record, request.token)) return { state: 'lost' };
+    if (record !== undefined) this.#forget(key);
     this.#claims.set(key, claimRecord(record, request, now));
     return { state: 'held' };
   }
@@ -128,18 +142,36 @@ class Memory {
     return { state: 'completed' };
   }
 
-  release({ id, token, retentionMs, handled }: ReleaseRequest): ReleaseResult {
+  release({ id, token, retentionMs, handled, refuseClaimsMs = 0 }: ReleaseRequest): ReleaseResult {
     const key = toKey(id);
     const now = this.#now();
     const record = this.#find(key, now);
     if (record === 'completed') return { state: 'completed' };
-    if (record === undefined || record.token !== token) return { state: 'lost' };
-    const names = handled.length > 0 ? [...handled] : record.handled;
-    const released = { ...record, leaseEndsAt: undefined, handled: names, expiresAt: now + retentionMs };
-    this.#claims.delete(key);
+    const names = handled.length > 0 ? [...handled] : undefined;
+    const terms = { token, retentionMs, handled: names, refuseClaimsMs };
+    if (record !== undefined && record.token === token) {
+      this.#claims.delete(key);
+      this.#remember(key, ownRelease(record, terms, now), now);
+      return { state: 'released' };
+    }
+    if (refuseClaimsMs > 0) this.#refuse(key, foreignRelease(record, [], terms, now), now);
+    return { state: 'lost' };
+  }
+
+  peek({ id }: PeekRequest): PeekResult {
+    const now = this.#now();
+    const record = this.#find(toKey(id), now);
+    return { state: record === 'completed' ? record : stateOf(record, now) };
+  }
+
+  #refuse(key: string, record: OpenRecord, now: number): void {
+    if (this.#claims.get(key) === undefined) this.#remember(key, record, now);
+    else this.#claims.set(key, record);
+  }
+
+  #remember(key: string, record: OpenRecord, now: number): void {
     this.#forget(key);
-    this.#idsFor(retentionMs).set(key, released, now);
-    return { state: 'released' };
+    this.#idsFor(record.expiresAt - now).set(key, record, now);
   }
 
   #idsFor(retentionMs: number): RecentIds<OpenRecord> {
@@ -171,10 +203,10 @@ function claimRecord(found: OpenRecord | undefined, terms: ClaimTerms, now: numb
 }
 
 function claimResult(record: OpenRecord, now: number): ClaimResult {
-  const { attempt, abandoned, firstClaimedAt, handled, spacedAttempts } = record;
+  const { abandoned, firstClaimedAt, handled, spacedAttempts } = record;
   return {
     state: 'claimed',
-    attempt,
+    attempt: attemptOf(record),
     abandoned,
     firstClaimedMsAgo: now - firstClaimedAt,
     handled,

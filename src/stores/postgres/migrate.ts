@@ -2,6 +2,7 @@ import { ConfigurationError, UnavailableError } from '../../receiver/errors.ts';
 import { performance } from '../../receiver/timing/process-clock.ts';
 import { checkOptions } from '../../receiver/values/check-options.ts';
 import { messageOf } from '../../receiver/values/foreign-values.ts';
+import { alterTable } from './alter-table.ts';
 import { checkPool, columnOf, type PostgresPool, readSchema } from './client.ts';
 import { type PostgresConnection, withClient } from './connection.ts';
 import { isRefusal, isRefusedConnection } from './errors.ts';
@@ -74,7 +75,8 @@ export async function readVersion(pool: PostgresPool, schema: string): Promise<n
 
 /**
  * The statements of each version, the first one first. One that has been released never changes: a later
- * version changes what it made. `schema` is quoted.
+ * version changes what it made. Only the functions of the store, which any version can replace as a whole, are
+ * those of the last version that has changed them. `schema` is quoted.
  */
 const migrations: readonly ((schema: string) => string)[] = [
   (schema) => `
@@ -94,7 +96,7 @@ create table ${schema}.events (
   primary key (scope, key)
 ) with (fillfactor = 85);
 create index events_first_expires_at on ${schema}.events (first_expires_at);
-${storeFunctions(schema)}
+
 create table ${schema}.dead_letters (
   scope text collate "C" not null,
   key text collate "C" not null,
@@ -126,6 +128,10 @@ create table ${schema}.inbox_latest (
 ${inboxFunctions(schema)}`,
 
   rankedLatest,
+
+  (schema) => `
+${alterTable(`${schema}.events`, 'add column refused jsonb')}
+${storeFunctions(schema)}`,
 ];
 
 /**

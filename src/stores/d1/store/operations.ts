@@ -23,12 +23,15 @@ export class D1Operations {
    * The read comes along, because it would otherwise take a second round trip and not be in the transaction.
    */
   async #runOnce(operation: ServerOperation, latest: number): Promise<string | undefined> {
-    const { write, read } = statementsOf(this.#scope, operation, latest);
+    const { write, read, refusal } = statementsOf(this.#scope, operation, latest);
+    const statements = [write, refusal, read].filter((statement) => statement !== undefined);
     if (read === undefined) {
-      await this.#connection.send(withCleaning(write));
+      await this.#connection.send(withCleaning(statements));
       return 'completed';
     }
-    const [[written] = [], [found] = []] = await this.#connection.send([write, read]);
+    const rows = await this.#connection.send(statements);
+    const found = rows.at(-1)?.[0];
+    const written = write === undefined ? undefined : rows[0]?.[0];
     this.#connection.setTime(found);
     const result = String(propertyOf(written ?? found, 'result'));
     return result === 'late' ? undefined : result;
@@ -36,6 +39,6 @@ export class D1Operations {
 }
 
 /** By chance, because an isolate may see only a few events. */
-function withCleaning(completion: SqlStatement): readonly SqlStatement[] {
-  return Math.random() * CLEANING_INTERVAL < 1 ? [completion, ...CLEAN_UP] : [completion];
+function withCleaning(completion: readonly SqlStatement[]): readonly SqlStatement[] {
+  return Math.random() * CLEANING_INTERVAL < 1 ? [...completion, ...CLEAN_UP] : completion;
 }

@@ -1,16 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { type ClaimTerms, firstClaim } from '../../kit/claim-rule.ts';
+import { type ClaimTerms, firstClaim, type ReleaseTerms } from '../../kit/claim-rule.ts';
 import type { Attributes } from '../connection.ts';
 import { type ItemUpdate, replacement } from '../item-update.ts';
 import { expiryAttributes, type FoundOpenId, latestExpiry } from './id-item.ts';
-
-/** A release. */
-export interface ReleaseTerms {
-  readonly token: string;
-  readonly keepMs: number;
-  /** The names of the handlers that have finished, as JSON; empty to keep those of an earlier release. */
-  readonly handled: string;
-}
 
 type Condition = Pick<ItemUpdate, 'ConditionExpression' | 'ExpressionAttributeValues'>;
 
@@ -63,16 +55,16 @@ export function renewal(terms: ClaimTerms, now: number): ItemUpdate {
 }
 
 /** Ends the lease of its owner. */
-export function endOfLease({ token, keepMs, handled }: ReleaseTerms, now: number): ItemUpdate {
+export function endOfLease({ token, retentionMs, handled }: ReleaseTerms<string>, now: number): ItemUpdate {
   const changes = 'expiresAt = :expiresAt, #ttl = :ttl, revision = :revision';
-  const names = handled === '' ? '' : ', handled = :handled';
+  const names = handled === undefined ? '' : ', handled = :handled';
   return {
     UpdateExpression: `set ${changes}${names} remove leaseEndsAt`,
     ConditionExpression: '#token = :token and expiresAt > :latestExpiry',
     ExpressionAttributeNames: NAMES,
     ExpressionAttributeValues: {
-      ...ownerValues(token, now + keepMs, now),
-      ...(handled !== '' && { ':handled': { S: handled } }),
+      ...ownerValues(token, now + retentionMs, now),
+      ...(handled !== undefined && { ':handled': { S: handled } }),
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { OpenId } from '../../kit/claim-rule.ts';
+import type { OpenId, Refused } from '../../kit/claim-rule.ts';
 import type { Attributes } from '../connection.ts';
 
 /**
@@ -35,6 +35,11 @@ export function isCompleted(found: FoundId): found is CompletedId {
   return found.token === undefined;
 }
 
+/** Returns true for an id that no claim has had: it only refuses claims. */
+export function isUnclaimed(found: FoundId): found is FoundOpenId {
+  return found.token === '';
+}
+
 /** The key of an id's item. */
 export function keyOfId(scope: string, key: string): Attributes {
   return { pk: { S: `${scope}#id#${key}` }, sk: { S: 'id' } };
@@ -64,6 +69,7 @@ export function openAttributes(id: OpenIdItem, revision: string): Attributes {
     abandoned: { N: String(id.abandoned) },
     ...(id.handled !== '' && { handled: { S: id.handled } }),
     ...(id.leaseEndsAt !== undefined && { leaseEndsAt: { N: String(id.leaseEndsAt) } }),
+    ...(id.refused !== undefined && { refused: { M: refusedAttributes(id.refused) } }),
   };
 }
 
@@ -83,7 +89,16 @@ export function readId(item: Attributes): FoundId {
     abandoned: numberIn(item, 'abandoned'),
     handled: item.handled?.S ?? '',
     leaseEndsAt: item.leaseEndsAt === undefined ? undefined : numberIn(item, 'leaseEndsAt'),
+    refused: item.refused?.M === undefined ? undefined : readRefused(item.refused.M),
   };
+}
+
+function refusedAttributes(refused: Refused): Attributes {
+  return Object.fromEntries([...refused].map(([token, until]) => [token, { N: String(until) }]));
+}
+
+function readRefused(tokens: Attributes): Refused {
+  return new Map(Object.keys(tokens).map((token) => [token, numberIn(tokens, token)]));
 }
 
 function numberIn(item: Attributes, name: string): number {

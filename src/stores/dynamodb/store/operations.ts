@@ -1,22 +1,27 @@
 import { randomUUID } from 'node:crypto';
-import { type ClaimTerms, firstClaim, msUntilFree, nextClaim, type OpenId } from '../../kit/claim-rule.ts';
+import {
+  attemptOf,
+  type ClaimTerms,
+  firstClaim,
+  foreignRelease,
+  msUntilFree,
+  nextClaim,
+  type OpenId,
+  ownRelease,
+  type ReleaseTerms,
+  stateOf,
+} from '../../kit/claim-rule.ts';
 import { wholeMs } from '../../kit/durations.ts';
 import type { ServerAnswer, ServerOperation } from '../../kit/server-store.ts';
 import type { Attributes, DynamoConnection } from '../connection.ts';
 import { refusalWithoutItem } from '../errors.ts';
-import {
-  creation,
-  endOfLease,
-  ifAbsent,
-  type ReleaseTerms,
-  renewal,
-  unlessChanged,
-} from './conditional-writes.ts';
+import { creation, endOfLease, ifAbsent, renewal, unlessChanged } from './conditional-writes.ts';
 import {
   CLOCK_ALLOWANCE_MS,
   expiryAttributes,
   type FoundId,
   isCompleted,
+  isUnclaimed,
   keyOfId,
   latestExpiry,
   openAttributes,
@@ -51,8 +56,14 @@ function answerTo(
       return renew(connection, key, termsOf(operation));
     case 'complete':
       return complete(connection, key, wholeMs(operation.keepMs));
-    case 'release':
-      return release(connection, key, { ...operation, keepMs: wholeMs(operation.keepMs) });
+    case 'release': {
+      const { token, handled } = operation;
+      const [retentionMs, refuseClaimsMs] = [wholeMs(operation.keepMs), wholeMs(operation.refuseMs)];
+      const terms = { token, retentionMs, handled: handled === '' ? undefined : handled, refuseClaimsMs };
+      return refuseClaimsMs > 0 ? releaseAndRefuse(connection, key, terms) : release(connection, key, terms);
+    }
+    case 'peek':
+      return peek(connection, key);
   }
 }
 
@@ -89,7 +100,7 @@ async function claim(connection: DynamoConnection, key: Attributes, terms: Claim
 
 function claimAnswer(id: OpenId<string>, now: number): string {
   const firstClaimedMsAgo = Math.max(0, now - id.firstClaimedAt);
-  return ['claimed', id.attempt, id.abandoned, firstClaimedMsAgo, id.spacedAttempts, id.handled].join(' ');
+  return ['claimed', attemptOf(id), id.abandoned, firstClaimedMsAgo, id.spacedAttempts, id.handled].join(' ');
 }
 
 /** One write, unless the id is absent: then it is created anew for its owner. */
@@ -99,9 +110,11 @@ async function renew(connection: DynamoConnection, key: Attributes, terms: Claim
     const outcome = await connection.update({ Key: key, ...renewal(terms, now) });
     if (outcome.isWritten) return 'held';
     const present = presentOf(foundIn(outcome.found), now);
-    if (present !== undefined) return answerToRefusal(present, terms.token);
-    const item = { ...key, ...openAttributes(firstClaim(terms, '', now), randomUUID()) };
-    const created = await connection.put({ Item: item, ...ifAbsent(now) });
+    if (present !== undefined && !isUnclaimed(present)) return answerToRefusal(present, terms.token);
+    const next = present === undefined ? firstClaim(terms, '', now) : nextClaim(present, terms, now);
+    const condition = present === undefined ? ifAbsent(now) : unlessChanged(present);
+    const item = { ...key, ...openAttributes(next, randomUUID()) };
+    const created = await connection.put({ Item: item, ...condition });
     if (created.isWritten) return 'held';
     foundAfterAll(created.found);
   }
@@ -120,12 +133,49 @@ async function complete(connection: DynamoConnection, key: Attributes, keepMs: n
 }
 
 /** Refused for an id that its token does not have; then it writes nothing. */
-async function release(connection: DynamoConnection, key: Attributes, terms: ReleaseTerms): Promise<string> {
+async function release(
+  connection: DynamoConnection,
+  key: Attributes,
+  terms: ReleaseTerms<string>,
+): Promise<string> {
   const now = Date.now();
   const outcome = await connection.update({ Key: key, ...endOfLease(terms, now) });
   if (outcome.isWritten) return 'released';
   const present = presentOf(foundIn(outcome.found), now);
   return present !== undefined && isCompleted(present) ? 'completed' : 'lost';
+}
+
+/** Refuses later claims of the token as well, also on an absent id: one write, or two as for a claim. */
+async function releaseAndRefuse(
+  connection: DynamoConnection,
+  key: Attributes,
+  terms: ReleaseTerms<string>,
+): Promise<string> {
+  let found: FoundId | undefined;
+  for (;;) {
+    const now = Date.now();
+    const present = presentOf(found, now);
+    if (present !== undefined && isCompleted(present)) return 'completed';
+    const isOwner = present?.token === terms.token;
+    const next = isOwner ? ownRelease(present, terms, now) : foreignRelease(present, '', terms, now);
+    const revision = randomUUID();
+    const condition = present === undefined ? ifAbsent(now) : unlessChanged(present);
+    const outcome = await connection.put({
+      Item: { ...key, ...openAttributes(next, revision) },
+      ...condition,
+    });
+    if (outcome.isWritten) return isOwner ? 'released' : 'lost';
+    found = foundIn(outcome.found);
+    // The answer to an earlier try was lost.
+    if (found?.revision === revision) return isOwner ? 'released' : 'lost';
+  }
+}
+
+async function peek(connection: DynamoConnection, key: Attributes): Promise<string> {
+  const item = await connection.get(key);
+  const now = Date.now();
+  const present = presentOf(foundIn(item), now);
+  return present !== undefined && isCompleted(present) ? 'completed' : stateOf(present, latestExpiry(now));
 }
 
 function foundIn(item: Attributes | undefined): FoundId | undefined {

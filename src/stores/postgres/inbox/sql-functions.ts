@@ -1,3 +1,5 @@
+import { alterTable } from '../alter-table.ts';
+
 /**
  * Creates the function by which the inbox records that a handler has handled an event. It returns the number
  * of the transaction, or why the handler is not to run: the record is there already (`handled_before`), or a
@@ -39,25 +41,7 @@ end $function$;
  */
 export function rankedLatest(schema: string): string {
   return `
-declare
-  former_timeout text := current_setting('lock_timeout');
-  wait_ms integer := 500;
-begin
-  -- Handlers that are running have the table, and those that come after an ALTER that waits for them wait
-  -- behind it. So it waits for a short time, lets them pass, and waits twice as long, up to 8 of the 25
-  -- seconds of a delivery.
-  loop
-    begin
-      perform set_config('lock_timeout', wait_ms || 'ms', true);
-      alter table ${schema}.inbox_latest add column rank bigint, add column rank_at timestamptz;
-      exit;
-    exception when lock_not_available then
-      perform pg_sleep(0.5);
-      wait_ms := least(wait_ms * 2, 8000);
-    end;
-  end loop;
-  perform set_config('lock_timeout', former_timeout, true);
-end;
+${alterTable(`${schema}.inbox_latest`, 'add column rank bigint, add column rank_at timestamptz')}
 
 create function ${schema}.record_ranked(
   p_scope text, p_event_key text, p_handler text, p_idle text,

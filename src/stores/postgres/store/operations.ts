@@ -48,25 +48,14 @@ export class PostgresOperations {
     this.#cleaning = new Cleaning(pool, settings.schema, settings.limitMs);
   }
 
-  /** Resolves with the answer to an operation. */
+  /** Resolves with the answer to an operation. If no claim of a token was sent, nothing is to be released. */
   run(operation: ServerOperation): Promise<ServerAnswer> {
-    if (operation.name === 'release') return this.#release(operation);
-    if (operation.name !== 'claim') this.#dropClaims(operation);
-    return this.#run(operation);
-  }
-
-  #dropClaims(operation: ServerOperation): boolean {
-    return this.#pending.dropClaims(operation, 'it was given up before it was sent');
-  }
-
-  /**
-   * A release must not overtake its own claim, which would then keep the id for a lease. So it waits for the
-   * answer to one that was sent. If none was, there is nothing to release.
-   */
-  async #release(operation: ServerOperation): Promise<ServerAnswer> {
-    const wasDropped = this.#dropClaims(operation);
-    const wasSent = await this.#pending.untilAnswered(operation);
-    return wasDropped && !wasSent ? { text: 'lost' } : this.#run(operation);
+    const { name } = operation;
+    const isLater = name === 'renew' || name === 'complete' || name === 'release';
+    const wasDropped = isLater && this.#pending.dropClaims(operation, 'it was given up before it was sent');
+    if (name !== 'release') return this.#run(operation);
+    const wasSent = this.#pending.takeUnanswered(operation);
+    return wasDropped && !wasSent ? Promise.resolve({ text: 'lost' }) : this.#run(operation);
   }
 
   #run(operation: ServerOperation): Promise<ServerAnswer> {
@@ -174,7 +163,7 @@ export class PostgresOperations {
         operations.map(({ name }) => name),
         operations.map(({ key }) => key),
         operations.map(({ token }) => token),
-        terms.map(({ leaseMs }) => wholeMs(leaseMs)),
+        terms.map(({ ms }) => wholeMs(ms)),
         operations.map(({ keepMs }) => wholeMs(keepMs)),
         terms.map(({ detail }) => detail),
       ],

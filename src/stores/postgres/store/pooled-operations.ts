@@ -65,11 +65,10 @@ export class PooledOperations extends PendingOperations<PooledOperation> {
     this.#unanswered.delete(pending);
   }
 
-  /** Waits for the answers to the claims of the same token that were sent; true if there were any. */
-  async untilAnswered(operation: ServerOperation): Promise<boolean> {
+  /** Forgets the claims of the same token that were sent; true if there were any. */
+  takeUnanswered(operation: ServerOperation): boolean {
     if (this.#unanswered.size === 0) return false;
     const claims = [...this.#unanswered].filter((claim) => claim.isClaimOf(operation));
-    await Promise.allSettled(claims.map(({ answer }) => answer));
     for (const claim of claims) this.#unanswered.delete(claim);
     return claims.length > 0;
   }

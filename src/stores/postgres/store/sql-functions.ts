@@ -1,5 +1,8 @@
+import { HOLD } from '../../../receiver/dedupe/claim-token.ts';
+
 /**
- * Creates the functions of the store, in the schema, which is quoted. They are functions, because PostgreSQL
+ * Creates the functions of the store, in the schema, which is quoted, or replaces those of an earlier version.
+ * An earlier posthorn calls `operate` and `clean`, so these keep their parameters. They are functions, because PostgreSQL
  * would parse and plan the same statements anew at each operation, which takes several times as long as
  * running them; and what a prepared statement would save, PgBouncer in transaction mode loses.
  *
@@ -7,18 +10,27 @@
  * expired counts as absent. Only `first_expires_at` is indexed besides the key, and it stays as it is while
  * the row lives, so that updates are HOT: they touch no index.
  *
+ * `refused` has the tokens whose claims are refused, because they may arrive after their release, and the time
+ * of each in milliseconds since the epoch. In a row without any other claim the token is empty.
+ *
  * Each function reads the clock after it has waited for the lock of the row: a claim that is late by then
  * takes nothing.
  */
 export function storeFunctions(schema: string): string {
   return `
-create function ${schema}.claim(
+-- Returns true if the claim of a token is not a run.
+create or replace function ${schema}.is_hold(p_token text) returns boolean language sql immutable
+as $function$ select p_token like '${HOLD}%' $function$;
+
+create or replace function ${schema}.claim(
   p_scope text, p_key text, p_token text, p_lease interval, p_retention interval, p_spacing interval,
   p_not_after timestamptz
 ) returns text language plpgsql as $function$
 declare
   moment timestamptz;
   event ${schema}.events%rowtype;
+  refused_until timestamptz;
+  counted integer := case when ${schema}.is_hold(p_token) then 0 else 1 end;
   locked boolean := false;
 begin
   loop
@@ -29,10 +41,10 @@ begin
       attempt, spaced_attempts, abandoned
     ) values (
       p_scope, p_key, p_token, moment + p_retention, moment + p_retention, moment, moment, moment + p_lease,
-      1, 1, 0
+      counted, counted, 0
     ) on conflict do nothing;
     if found then
-      if clock_timestamp() <= p_not_after then return 'claimed 1 0 0 1 '; end if;
+      if clock_timestamp() <= p_not_after then return 'claimed 1 0 0 ' || counted || ' '; end if;
       delete from ${schema}.events where scope = p_scope and key = p_key;
       return 'late';
     end if;
@@ -50,6 +62,8 @@ begin
       if event.token <> p_token and event.lease_ends_at > moment then
         return 'busy ' || ${schema}.milliseconds(event.lease_ends_at - moment);
       end if;
+      refused_until := to_timestamp((event.refused ->> p_token)::float8 / 1000);
+      if refused_until > moment then return 'busy ' || ${schema}.milliseconds(refused_until - moment); end if;
     end if;
     exit when locked;
     locked := true;
@@ -59,33 +73,39 @@ begin
     event.first_expires_at := moment + p_retention;
     event.first_claimed_at := moment;
     event.counted_at := moment;
-    event.attempt := 1;
-    event.spaced_attempts := 1;
+    event.attempt := counted;
+    event.spaced_attempts := counted;
     event.abandoned := 0;
     event.handled := null;
+    event.refused := null;
   elsif event.token <> p_token or event.lease_ends_at is null then
-    -- A clock that was set back says nothing of the time between two claims: one too few counted would
-    -- lose the event.
-    if event.counted_at > moment or event.counted_at + p_spacing <= moment then
-      event.spaced_attempts := event.spaced_attempts + 1;
-      event.counted_at := moment;
+    if event.lease_ends_at is not null and not ${schema}.is_hold(event.token) then
+      event.abandoned := event.abandoned + 1;
     end if;
-    if event.lease_ends_at is not null then event.abandoned := event.abandoned + 1; end if;
-    event.attempt := event.attempt + 1;
+    if counted = 1 then
+      if event.attempt = 0 then event.first_claimed_at := moment; end if;
+      -- A clock that was set back says nothing of the time between two claims: one too few counted would
+      -- lose the event.
+      if event.attempt = 0 or event.counted_at > moment or event.counted_at + p_spacing <= moment then
+        event.spaced_attempts := event.spaced_attempts + 1;
+        event.counted_at := moment;
+      end if;
+      event.attempt := event.attempt + 1;
+    end if;
   end if;
   update ${schema}.events set
     token = p_token, first_expires_at = event.first_expires_at, expires_at = moment + p_retention,
     first_claimed_at = event.first_claimed_at, counted_at = event.counted_at,
     lease_ends_at = moment + p_lease, attempt = event.attempt, spaced_attempts = event.spaced_attempts,
-    abandoned = event.abandoned, handled = event.handled
+    abandoned = event.abandoned, handled = event.handled, refused = event.refused
   where scope = p_scope and key = p_key;
   return concat_ws(' ',
-    'claimed', event.attempt, event.abandoned, ${schema}.milliseconds(moment - event.first_claimed_at),
+    'claimed', event.attempt + 1 - counted, event.abandoned, ${schema}.milliseconds(moment - event.first_claimed_at),
     event.spaced_attempts, coalesce(event.handled, '')
   );
 end $function$;
 
-create function ${schema}.renew(
+create or replace function ${schema}.renew(
   p_scope text, p_key text, p_token text, p_lease interval, p_retention interval, p_not_after timestamptz
 ) returns text language plpgsql as $function$
 declare
@@ -96,7 +116,7 @@ begin
   select * into event from ${schema}.events where scope = p_scope and key = p_key for update;
   moment := clock_timestamp();
   if moment > p_not_after then return 'late'; end if;
-  if not found or event.expires_at <= moment then
+  if not found or event.expires_at <= moment or event.token = '' then
     claimed := ${schema}.claim(p_scope, p_key, p_token, p_lease, p_retention, '0', p_not_after);
     return case when claimed like 'claimed%' then 'held' when claimed like 'busy%' then 'lost' else claimed end;
   end if;
@@ -107,7 +127,7 @@ begin
   return 'held';
 end $function$;
 
-create function ${schema}.complete(p_scope text, p_key text, p_retention interval)
+create or replace function ${schema}.complete(p_scope text, p_key text, p_retention interval)
 returns text language plpgsql as $function$
 declare
   ends_at timestamptz := clock_timestamp() + p_retention;
@@ -116,33 +136,75 @@ begin
   values (p_scope, p_key, ends_at, ends_at)
   on conflict (scope, key) do update set
     token = null, expires_at = ends_at, first_claimed_at = null, counted_at = null, lease_ends_at = null,
-    attempt = null, spaced_attempts = null, abandoned = null, handled = null,
+    attempt = null, spaced_attempts = null, abandoned = null, handled = null, refused = null,
     first_expires_at =
       case when event.expires_at <= clock_timestamp() then ends_at else event.first_expires_at end;
   return 'completed';
 end $function$;
 
-create function ${schema}.release(
-  p_scope text, p_key text, p_token text, p_retention interval, p_handled text
+-- Refuses claims of a token, also on an id that is absent.
+create or replace function ${schema}.refuse_claims(p_scope text, p_key text, p_token text, p_time interval)
+returns void language plpgsql as $function$
+declare
+  moment timestamptz := clock_timestamp();
+begin
+  delete from ${schema}.events where scope = p_scope and key = p_key and expires_at <= moment;
+  insert into ${schema}.events as event (
+    scope, key, token, first_expires_at, expires_at, first_claimed_at, counted_at, attempt, spaced_attempts,
+    abandoned, refused
+  ) values (
+    p_scope, p_key, '', moment + p_time, moment + p_time, moment, moment, 0, 0,
+    0, jsonb_build_object(p_token, extract(epoch from moment + p_time) * 1000)
+  ) on conflict (scope, key) do update set
+    expires_at = greatest(event.expires_at, excluded.expires_at),
+    refused = excluded.refused || coalesce(
+      (
+        select jsonb_object_agg(token, until) from jsonb_each(event.refused) as others(token, until)
+        where token <> p_token and until::float8 > extract(epoch from moment) * 1000
+      ),
+      '{}'
+    )
+  where event.token is not null;
+end $function$;
+
+drop function if exists ${schema}.release(text, text, text, interval, text);
+create or replace function ${schema}.release(
+  p_scope text, p_key text, p_token text, p_retention interval, p_handled text, p_refuse interval
 ) returns text language plpgsql as $function$
 declare
   moment timestamptz;
   event ${schema}.events%rowtype;
 begin
+  if p_refuse > '0' then perform ${schema}.refuse_claims(p_scope, p_key, p_token, p_refuse); end if;
   select * into event from ${schema}.events where scope = p_scope and key = p_key for update;
   moment := clock_timestamp();
   if not found or event.expires_at <= moment then return 'lost'; end if;
   if event.token is null then return 'completed'; end if;
   if event.token <> p_token then return 'lost'; end if;
   update ${schema}.events set
-    lease_ends_at = null, expires_at = moment + p_retention,
+    lease_ends_at = null, expires_at = moment + greatest(p_retention, p_refuse),
     handled = coalesce(nullif(p_handled, ''), event.handled)
   where scope = p_scope and key = p_key;
   return 'released';
 end $function$;
 
--- Runs operations in their order, and returns the time in milliseconds and the result of each, in lines.
-create function ${schema}.operate(
+create or replace function ${schema}.peek(p_scope text, p_key text) returns text language sql as $function$
+select coalesce(
+  (
+    select case
+      when token is null then 'completed'
+      when lease_ends_at > clock_timestamp() then 'running'
+    end
+    from ${schema}.events
+    where scope = p_scope and key = p_key and expires_at > clock_timestamp()
+  ),
+  'unknown'
+)
+$function$;
+
+-- Runs operations in their order, and returns the time in milliseconds and the result of each, in lines. The
+-- lease of a release is the time for which it refuses claims of its token.
+create or replace function ${schema}.operate(
   p_lock_timeout_ms integer, p_scope text, p_not_after float8[], p_names text[], p_keys text[],
   p_tokens text[], p_leases_ms float8[], p_retentions_ms float8[], p_details text[]
 ) returns text language plpgsql as $function$
@@ -168,8 +230,10 @@ begin
       result := ${schema}.renew(p_scope, p_keys[i], p_tokens[i], lease, retention, not_after);
     elsif p_names[i] = 'complete' then
       result := ${schema}.complete(p_scope, p_keys[i], retention);
+    elsif p_names[i] = 'peek' then
+      result := ${schema}.peek(p_scope, p_keys[i]);
     else
-      result := ${schema}.release(p_scope, p_keys[i], p_tokens[i], retention, p_details[i]);
+      result := ${schema}.release(p_scope, p_keys[i], p_tokens[i], retention, p_details[i], lease);
     end if;
     results := results || E'\\n' || result;
   end loop;
@@ -177,7 +241,7 @@ begin
 end $function$;
 
 -- Deletes expired rows, the oldest first, and returns how many; nothing while another process does so.
-create function ${schema}.clean(p_limit integer) returns integer language plpgsql
+create or replace function ${schema}.clean(p_limit integer) returns integer language plpgsql
 set enable_seqscan = off as $function$
 declare
   moment timestamptz := clock_timestamp();
@@ -193,7 +257,7 @@ begin
   return deleted;
 end $function$;
 
-create function ${schema}.milliseconds(p_time interval) returns text language sql immutable
+create or replace function ${schema}.milliseconds(p_time interval) returns text language sql immutable
 as $function$ select greatest(0, ceil(extract(epoch from p_time) * 1000))::bigint::text $function$;
 `;
 }

@@ -105,8 +105,8 @@ export class RedisOperations {
 }
 
 function argumentsOf(operation: ServerOperation): string[] {
-  const { leaseMs, detail } = termsOf(operation);
-  return [operation.name, operation.token, expiryMs(leaseMs), expiryMs(operation.keepMs), detail];
+  const { ms, detail } = termsOf(operation);
+  return [operation.name, operation.token, String(wholeMs(ms)), expiryMs(operation.keepMs), detail];
 }
 
 /** Redis accepts only whole milliseconds above 0. */

@@ -101,13 +101,14 @@ export class SqliteOperations implements QueuedWrite {
 
   #runOne(operation: ServerOperation): string {
     // Nothing of this process runs later than its caller waits, so no operation has a latest time.
-    const { write, read } = statementsOf(this.#scope, operation, Number.MAX_SAFE_INTEGER);
+    const { write, read, refusal } = statementsOf(this.#scope, operation, Number.MAX_SAFE_INTEGER);
+    if (refusal !== undefined) this.#connection.run(refusal);
     if (read === undefined) {
-      this.#connection.run(write);
+      if (write !== undefined) this.#connection.run(write);
       return 'completed';
     }
-    const row = this.#connection.first(write) ?? this.#connection.first(read);
-    const result = String(row?.[0]);
+    const written = write === undefined ? undefined : this.#connection.first(write);
+    const result = String((written ?? this.#connection.first(read))?.[0]);
     // A lease or a retention has ended between the two statements.
     return result === 'late' ? this.#runOne(operation) : result;
   }

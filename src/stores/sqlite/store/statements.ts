@@ -1,4 +1,6 @@
+import { HOLD, isHold } from '../../../receiver/dedupe/claim-token.ts';
 import { wholeMs } from '../../kit/durations.ts';
+import { refusalKey } from '../../kit/refusal-key.ts';
 import type { ServerOperation } from '../../kit/server-store.ts';
 import type { SqlStatement } from '../statement.ts';
 import { NOW } from '../tables.ts';
@@ -6,11 +8,13 @@ import { NOW } from '../tables.ts';
 /**
  * The statements of one operation, which run in one transaction. Each returns at most one row, whose first
  * column is the result. `write` returns none if the operation is refused; then `read` says why, and what time
- * the database has. A completion is never refused, and returns nothing: its result is `completed`.
+ * the database has. A completion is never refused, and returns nothing: its result is `completed`. A `peek`
+ * writes nothing. `refusal` is there if a release must refuse later claims of its token.
  */
 export interface OperationStatements {
-  readonly write: SqlStatement;
-  readonly read: SqlStatement | undefined;
+  readonly write?: SqlStatement;
+  readonly read?: SqlStatement;
+  readonly refusal?: SqlStatement;
 }
 
 /**
@@ -25,72 +29,95 @@ export function statementsOf(
   const { key, token } = operation;
   const id = [scope, key];
   const keep = wholeMs(operation.keepMs);
+  const taker = [...id, token, isHold(token) ? 0 : 1];
   switch (operation.name) {
     case 'claim': {
       const spacing = wholeMs(operation.spacingMs);
-      const values = [...id, token, wholeMs(operation.leaseMs), keep, notAfter, spacing, spacing];
-      return { write: { sql: CLAIM, values }, read: { sql: READ_CLAIM, values: [token, ...id] } };
+      const refusal = [scope, refusalKey(operation)];
+      const values = [...taker, wholeMs(operation.leaseMs), keep, notAfter, ...refusal, spacing, spacing];
+      const read = { sql: READ_CLAIM, values: [token, ...id, ...refusal] };
+      return { write: { sql: CLAIM, values }, read };
     }
     case 'renew': {
-      const values = [...id, token, wholeMs(operation.leaseMs), keep, notAfter, 0, 0];
+      const values = [...taker, wholeMs(operation.leaseMs), keep, notAfter, 0, 0];
       return { write: { sql: RENEW, values }, read: { sql: READ_RENEWAL, values: [token, ...id] } };
     }
     case 'complete':
-      return { write: { sql: COMPLETE, values: [...id, keep, keep] }, read: undefined };
+      return { write: { sql: COMPLETE, values: [...id, keep, keep] } };
     case 'release': {
       const values = [keep, operation.handled, ...id, token];
-      return { write: { sql: RELEASE, values }, read: { sql: READ_RELEASE, values: id } };
+      const release = { write: { sql: RELEASE, values }, read: { sql: READ_RELEASE, values: id } };
+      const refuse = wholeMs(operation.refuseMs);
+      if (refuse === 0) return release;
+      const refusal = { sql: REFUSE, values: [scope, refusalKey(operation), refuse, refuse] };
+      return { ...release, refusal };
     }
+    case 'peek':
+      return { read: { sql: PEEK, values: id } };
   }
 }
 
 /** The row that the statement has found no longer counts. */
 const IS_EXPIRED = 'event.expires_at <= excluded.counted_at';
+/** The claim that the statement has found, or that it makes, is not a run. */
+const IS_HOLD = `token like '${HOLD}%'`;
 /** The token has the id already: nothing is counted again. */
 const IS_HELD = 'event.token = excluded.token and event.lease_ends_at is not null';
 /**
  * A clock that was set back says nothing about the time between two claims. One attempt too many parks an
  * event early, but one too few loses it.
  */
-const IS_SPACED = 'event.counted_at > excluded.counted_at or event.counted_at + ? <= excluded.counted_at';
+const IS_SPACED =
+  'event.attempt = 0 or event.counted_at > excluded.counted_at or event.counted_at + ? <= excluded.counted_at';
 
-/** Gives an id to a token, as its first claim or as a further one. `excluded.counted_at` is now. */
-const TAKE = `insert into posthorn_events as event (
+/**
+ * Gives an id to a token, as its first claim or as a further one. `excluded.counted_at` is now, and
+ * `excluded.attempt` is 0 for a hold and 1 for a run.
+ */
+const take = (condition: string): string => `insert into posthorn_events as event (
   scope, key, token, first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at,
   attempt, spaced_attempts, abandoned
 )
-select scope, key, token, now + keep, now + keep, now, now, now + lease, 1, 1, 0
-from (select ? as scope, ? as key, ? as token, ? as lease, ? as keep, ${NOW} as now) where now <= ?
+select scope, key, token, now + keep, now + keep, now, now, now + lease, runs, runs, 0
+from (select ? as scope, ? as key, ? as token, ? as runs, ? as lease, ? as keep, ${NOW} as now)
+where now <= ?${condition}
 on conflict (scope, key) do update set
   token = excluded.token,
   lease_ends_at = excluded.lease_ends_at,
   expires_at = excluded.expires_at,
-  first_claimed_at = iif(${IS_EXPIRED}, excluded.first_claimed_at, event.first_claimed_at),
+  first_claimed_at = iif(${IS_EXPIRED} or event.attempt = 0, excluded.first_claimed_at, event.first_claimed_at),
   handled = iif(${IS_EXPIRED}, null, event.handled),
-  attempt = case when ${IS_EXPIRED} then 1 when ${IS_HELD} then event.attempt else event.attempt + 1 end,
+  attempt = case
+    when ${IS_EXPIRED} then excluded.attempt
+    when ${IS_HELD} then event.attempt
+    else event.attempt + excluded.attempt
+  end,
   abandoned = case
     when ${IS_EXPIRED} then 0
     when ${IS_HELD} then event.abandoned
-    else event.abandoned + (event.lease_ends_at is not null)
+    else event.abandoned + (event.lease_ends_at is not null and not event.${IS_HOLD})
   end,
   spaced_attempts = case
-    when ${IS_EXPIRED} then 1
-    when ${IS_HELD} then event.spaced_attempts
+    when ${IS_EXPIRED} then excluded.attempt
+    when ${IS_HELD} or excluded.attempt = 0 then event.spaced_attempts
     else event.spaced_attempts + (${IS_SPACED})
   end,
   counted_at = case
     when ${IS_EXPIRED} then excluded.counted_at
-    when ${IS_HELD} then event.counted_at
+    when ${IS_HELD} or excluded.attempt = 0 then event.counted_at
     else iif(${IS_SPACED}, excluded.counted_at, event.counted_at)
   end`;
 
-const CLAIM = `${TAKE}
+/** The row refuses claims of a token: {@link REFUSE} has made it. */
+const IS_REFUSAL = `scope = ? and key = ? and expires_at > ${NOW}`;
+
+const CLAIM = `${take(` and not exists (select 1 from posthorn_events where ${IS_REFUSAL})`)}
 where ${IS_EXPIRED} or event.token = excluded.token or event.token is not null
   and (event.lease_ends_at is null or event.lease_ends_at <= excluded.counted_at)
-returning 'claimed ' || attempt || ' ' || abandoned || ' ' || max(0, ${NOW} - first_claimed_at)
+returning 'claimed ' || (attempt + (${IS_HOLD})) || ' ' || abandoned || ' ' || max(0, ${NOW} - first_claimed_at)
   || ' ' || spaced_attempts || ' ' || coalesce(handled, '') as result`;
 
-const RENEW = `${TAKE}
+const RENEW = `${take('')}
 where ${IS_EXPIRED} or ${IS_HELD}
 returning 'held' as result`;
 
@@ -107,6 +134,11 @@ const RELEASE = `update posthorn_events set
 where scope = ? and key = ? and token = ? and expires_at > ${NOW}
 returning 'released' as result`;
 
+/** Refuses claims of a token, by a row of its own: another token may have the row of the id. */
+const REFUSE = `insert into posthorn_events (scope, key, first_expires_at, expires_at)
+values (?, ?, ${NOW} + ?, ${NOW} + ?)
+on conflict (scope, key) do update set expires_at = excluded.expires_at`;
+
 const IS_COMPLETED = `event.token is null and event.expires_at > ${NOW}`;
 
 const FIND = '(select 1) left join posthorn_events as event on event.scope = ? and event.key = ?';
@@ -118,14 +150,22 @@ const FIND = '(select 1) left join posthorn_events as event on event.scope = ? a
 const READ_CLAIM = `select case
   when ${IS_COMPLETED} then 'completed'
   when event.token <> ? and event.lease_ends_at > ${NOW} then 'busy ' || (event.lease_ends_at - ${NOW})
-  else 'late'
-end as result, ${NOW} as now from ${FIND}`;
+  else coalesce('busy ' || (refusal.expires_at - ${NOW}), 'late')
+end as result, ${NOW} as now from ${FIND}
+left join posthorn_events as refusal
+  on refusal.scope = ? and refusal.key = ? and refusal.expires_at > ${NOW}`;
 
 const READ_RENEWAL = `select case
   when ${IS_COMPLETED} then 'completed'
   when event.expires_at > ${NOW}
     and (event.token <> ? or event.token is not null and event.lease_ends_at is null) then 'lost'
   else 'late'
+end as result, ${NOW} as now from ${FIND}`;
+
+const PEEK = `select case
+  when ${IS_COMPLETED} then 'completed'
+  when event.lease_ends_at > ${NOW} then 'running'
+  else 'unknown'
 end as result, ${NOW} as now from ${FIND}`;
 
 const READ_RELEASE = `select iif(${IS_COMPLETED}, 'completed', 'lost') as result, ${NOW} as now from ${FIND}`;

@@ -1,0 +1,19 @@
+import { Claim, type ClaimedId, type ClaimServices } from './claim.ts';
+import { nextHoldToken } from './claim-token.ts';
+
+/**
+ * Resolves with true if the event of an id was handled, and with false if the store does not say so. A store
+ * without `peek` is asked by a claim, which is no run, and which is released.
+ */
+export async function isCompleted(id: ClaimedId, services: ClaimServices): Promise<boolean> {
+  try {
+    const found = await services.store.lookUp({ id: id.claimId });
+    if (found !== undefined) return found.state === 'completed';
+  } catch {
+    return false;
+  }
+  const claim = new Claim(id, services, [], nextHoldToken());
+  const answer = await claim.take().catch(() => undefined);
+  if (answer !== undefined && answer.state !== 'claimed') return answer.state === 'completed';
+  return (await claim.release([])).state === 'completed';
+}
