@@ -17,8 +17,8 @@ export type ImportResult = 'imported' | 'young' | 'known';
 const MARGIN_MS = 10 * 60_000;
 
 /**
- * All imports have one token, which is that of a hold. So an import that was interrupted between the claim and
- * the completion of an id is taken up by the next one, and its claim is not an attempt.
+ * All imports have one token, which is that of a hold. So an import that was interrupted between the claim
+ * and the completion of an id is taken up by the next one, and its claim is not an attempt.
  */
 const TOKEN = 'hold:imported';
 
@@ -77,7 +77,7 @@ export class IdImport {
 
   /**
    * Claims an id. Returns false if the store knows it. It is looked up first, because a claim is a write. A
-   * store that knows no holds must not count the claim either.
+   * store that does not know holds must not count the claim either.
    */
   async #isNew(request: LeaseRequest): Promise<boolean> {
     const found = await this.#untilAnswered(() => this.#store.lookUp({ id: request.id }));

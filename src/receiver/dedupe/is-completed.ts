@@ -3,7 +3,7 @@ import { nextHoldToken } from './claim-token.ts';
 
 /**
  * Resolves with true if the event of an id was handled, and with false if the store does not say so. A store
- * without `peek` is asked by a claim, which is no run, and which is released.
+ * without `peek` is asked by a claim, which is not a run, and which is released.
  */
 export async function isCompleted(id: ClaimedId, services: ClaimServices): Promise<boolean> {
   try {

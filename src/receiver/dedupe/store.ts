@@ -39,8 +39,8 @@ export interface Store {
    */
   release(request: ReleaseRequest): Awaitable<ReleaseResult>;
   /**
-   * Tells the state of an id, and changes nothing: it counts as no attempt, and extends no time. Without this
-   * method the receiver claims the id instead, and releases it.
+   * Tells the state of an id, and changes nothing: it does not count as an attempt, and does not extend any
+   * time. Without this method the receiver claims the id instead, and releases it.
    */
   peek?(request: PeekRequest): Awaitable<PeekResult>;
   /**

@@ -117,7 +117,7 @@ export function ownRelease<Handled>(
   };
 }
 
-/** The id as it is after a release of a token that does not have it, and whose claims are refused from now. */
+/** The id as it is after a release of a token that does not have it; the claims of that token are refused. */
 export function foreignRelease<Handled>(
   found: OpenId<Handled> | undefined,
   noneHandled: Handled,

@@ -1,7 +1,7 @@
 /**
- * A block of PL/pgSQL that changes a table while processes work with it. Those that are running have the table,
- * and those that come after an ALTER that waits for them wait behind it. So it waits for a short time, lets
- * them pass, and waits twice as long, up to 8 of the 25 seconds of a delivery. `table` is quoted.
+ * A block of PL/pgSQL that changes a table while processes work with it. Those that are running have the
+ * table, and those that come after an ALTER that waits for them wait behind it. So it waits for a short time,
+ * lets them pass, and waits twice as long, up to 8 of the 25 seconds of a delivery. `table` is quoted.
  */
 export function alterTable(table: string, change: string): string {
   return `declare

@@ -75,8 +75,8 @@ export async function readVersion(pool: PostgresPool, schema: string): Promise<n
 
 /**
  * The statements of each version, the first one first. One that has been released never changes: a later
- * version changes what it made. Only the functions of the store, which any version can replace as a whole, are
- * those of the last version that has changed them. `schema` is quoted.
+ * version changes what it made. Only the functions of the store, which any version can replace as a whole,
+ * are those of the last version that has changed them. `schema` is quoted.
  */
 const migrations: readonly ((schema: string) => string)[] = [
   (schema) => `

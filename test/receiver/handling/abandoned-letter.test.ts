@@ -153,8 +153,8 @@ test('a letter that is stored beside a claim without an answer is removed if the
   await expect.poll(() => deadLetters.get(event.id)).toBeUndefined();
 });
 
-test('an id that is read again, and whose claim gets no answer, is given back', async () => {
-  const store = createMemoryStore();
+test('an id that is read again by a claim, which gets no answer, is given back', async () => {
+  const { peek: _, ...store } = createMemoryStore();
   const requests = new Seen<Parameters<Store['claim']>[0]>();
   const claim: Store['claim'] = async (request) => {
     await store.claim(request);

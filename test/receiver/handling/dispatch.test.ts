@@ -358,7 +358,8 @@ describe('a worker', () => {
       expect(await worker.dispatch(job, given)).toMatchObject(busy);
       const other = start(book());
       expect(await other.dispatch(job, given)).toMatchObject(busy);
-      const away = { ...store, claim: () => Promise.reject(new Error('away')) };
+      const fail = () => Promise.reject(new Error('away'));
+      const away = { ...store, claim: fail, peek: fail };
       const cut = start(book(), { store: away, onStoreFailure: 'process' });
       expect(await cut.dispatch(job, given)).toMatchObject({ code: 'store_unavailable' });
       expect(await deadLetters.get(event.id)).toBeUndefined();

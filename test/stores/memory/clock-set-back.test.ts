@@ -70,10 +70,11 @@ describe('without a clock of its own, the memory store', () => {
     const handled: string[] = [];
     const receiver = createReceiver({ signingKey: KEY, deadLetters: createMapDeadLetters() });
     receiver.on('*', ({ id }) => void handled.push(id)).observe(() => {});
-    const event = createEvent('transfer.created');
+    const [event, missed] = [createEvent('transfer.created'), createEvent('transfer.created')];
     expect(await send(receiver, event)).toBe('processed');
     move(30 * 60);
-    expect(await send(receiver, event), 'too old by this clock').toBe('parked');
+    expect(await send(receiver, missed), 'too old by this clock').toBe('parked');
+    expect(await send(receiver, event)).toBe('duplicate');
     move(-30 * 60);
     expect(await send(receiver, event)).toBe('duplicate');
     expect(handled).toEqual([event.id]);

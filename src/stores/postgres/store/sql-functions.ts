@@ -1,17 +1,18 @@
 import { HOLD } from '../../../receiver/dedupe/claim-token.ts';
 
 /**
- * Creates the functions of the store, in the schema, which is quoted, or replaces those of an earlier version.
- * An earlier posthorn calls `operate` and `clean`, so these keep their parameters. They are functions, because PostgreSQL
- * would parse and plan the same statements anew at each operation, which takes several times as long as
- * running them; and what a prepared statement would save, PgBouncer in transaction mode loses.
+ * Creates the functions of the store, in the schema, which is quoted, or replaces those of an earlier
+ * version. An earlier posthorn calls `operate` and `clean`, so these keep their parameters. They are
+ * functions, because PostgreSQL would parse and plan the same statements anew at each operation, which takes
+ * several times as long as running them; and what a prepared statement would save, PgBouncer in transaction
+ * mode loses.
  *
  * An open claim has a token; once it is released, it has no lease. A completed id has neither. A row that has
  * expired counts as absent. Only `first_expires_at` is indexed besides the key, and it stays as it is while
  * the row lives, so that updates are HOT: they touch no index.
  *
- * `refused` has the tokens whose claims are refused, because they may arrive after their release, and the time
- * of each in milliseconds since the epoch. In a row without any other claim the token is empty.
+ * `refused` has the tokens whose claims are refused, because they may arrive after their release, and the
+ * time of each in milliseconds since the epoch. In a row without any other claim the token is empty.
  *
  * Each function reads the clock after it has waited for the lock of the row: a claim that is late by then
  * takes nothing.

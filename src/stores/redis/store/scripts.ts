@@ -17,8 +17,8 @@ const ARGUMENT_COUNT = 5;
  * counts as abandoned.
  *
  * An open claim is one packed list in one string, which takes the least memory in Redis. The end of its lease
- * is 0 once the claim is released. The list is longer if a release of a token refuses later claims of it: then
- * it has these tokens, and a time for each. Times are in milliseconds since the epoch.
+ * is 0 once the claim is released. The list is longer if a release of a token refuses later claims of it:
+ * then it has these tokens, and a time for each. Times are in milliseconds since the epoch.
  */
 export const OPERATIONS: Script = createScript(
   `
