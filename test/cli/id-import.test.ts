@@ -4,6 +4,7 @@ import {
   createMemoryStore,
   createReceiver,
   type ReceiverOptions,
+  type Report,
   type Store,
 } from 'posthorn';
 import { createFileDeadLetters } from 'posthorn/file';
@@ -13,6 +14,7 @@ import { IdImport } from '../../src/cli/ids/id-import.ts';
 import { readIdList } from '../../src/cli/ids/id-list.ts';
 import { readOptions } from '../../src/receiver/settings.ts';
 import { ListQueue } from '../receiver/queue/list-queue.ts';
+import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { KEY } from '../support/served.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { unanswered } from '../support/unanswered.ts';
@@ -27,19 +29,33 @@ function open(options: Omit<ReceiverOptions, 'signingKey'> = {}, answerLimitMs?:
   const store = options.store ?? createMemoryStore();
   const given = { signingKey: KEY, ...options, store };
   const handled: string[] = [];
-  let outcome: string | undefined;
+  let report: Partial<Report> = {};
   const receiver = createReceiver(given)
     .on('*', ({ id }) => handled.push(id), options.queue && { name: 'book', queue: true })
-    .observe((report) => {
-      outcome = report.outcome;
+    .observe((latest) => {
+      report = latest;
     });
   const ids = new IdImport(readOptions(given, createMemoryStore), answerLimitMs);
   const take = (id: string, ageMs = HOUR_MS) => ids.take({ id, recordedAt: Date.now() - ageMs });
   const send = async (id: string) => {
     await deliver(receiver, { ...createEvent('transfer.succeeded'), id }, { key: KEY });
-    return outcome;
+    return report.outcome;
   };
-  return { handled, send, store, take };
+  return { attempts: () => report.attempt, handled, send, store, take };
+}
+
+/** Ends once an import has claimed the last id of `evt_1`, and never completes it: its process was killed. */
+function killImport(options: Omit<ReceiverOptions, 'signingKey'> & { readonly store: Store }): Promise<void> {
+  return new Promise((resolve) => {
+    const complete = () => {
+      resolve();
+      return unanswered();
+    };
+    const store = { ...options.store, complete, commandTimeoutMs: 60_000 };
+    open({ ...options, store }, 0)
+      .take('evt_1')
+      .catch(() => {});
+  });
 }
 
 describe('an import', () => {
@@ -91,16 +107,38 @@ describe('an import', () => {
 
   test('takes up an id that an interrupted import has claimed', async () => {
     const store = createMemoryStore();
-    await new Promise<void>((resolve) => {
-      const complete = () => {
-        resolve();
-        return unanswered();
-      };
-      const interrupted = open({ store: { ...store, complete, commandTimeoutMs: 60_000 } }, 0);
-      interrupted.take('evt_1').catch(() => {});
-    });
+    await killImport({ store });
     expect(await store.claim({ id: 'evt_1', token: 'another', ...terms })).toMatchObject({ state: 'busy' });
     expect(await open({ store }).take('evt_1')).toBe('imported');
+  });
+
+  test.each([
+    { way: 'is handled', queue: undefined, outcome: 'processed' },
+    { way: 'gets into the queue', queue: new ListQueue(), outcome: 'queued' },
+  ])(
+    'that was killed is not an attempt: its event $way when it is sent again',
+    async ({ queue, outcome }) => {
+      const clock = { now: 0 };
+      const store = createMemoryStore({ now: () => clock.now });
+      await killImport({ store, queue });
+      clock.now += HOUR_MS;
+      const { attempts, send } = open({ store, queue, deadLetters: createMapDeadLetters() });
+      expect(await send('evt_1')).toBe(outcome);
+      expect(attempts()).toBe(1);
+    },
+  );
+
+  test('asks the store before it claims, and claims nothing that was handled', async () => {
+    const store = createMemoryStore();
+    const claims: string[] = [];
+    const claim: Store['claim'] = (request) => {
+      claims.push(request.id);
+      return store.claim(request);
+    };
+    const { take } = open({ store: { ...store, claim } });
+    await store.complete({ id: 'evt_1', token: 'run', ...terms });
+    expect([await take('evt_1'), await take('evt_2')]).toEqual(['known', 'imported']);
+    expect(claims).toEqual(['evt_2']);
   });
 
   test('asks again if the store fails for a moment', async () => {

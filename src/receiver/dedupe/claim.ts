@@ -118,6 +118,7 @@ export class Claim {
     try {
       return this.#toAnswer(await this.#send(wait), askedAt);
     } catch (error) {
+      this.#isUncertain = true;
       return this.#goOnUnclaimed(error);
     }
   }
@@ -125,19 +126,15 @@ export class Claim {
   /** Claims the id. Rejects if the store fails, although the store may have granted the claim. */
   async take(): Promise<ClaimAnswer> {
     const askedAt = performance.now();
-    return this.#toAnswer(await this.#send(), askedAt);
-  }
-
-  async #send(wait?: ClaimWait): Promise<ClaimResult> {
     try {
-      return await this.#ask(wait);
+      return this.#toAnswer(await this.#send(), askedAt);
     } catch (error) {
       this.#isUncertain = true;
       throw error;
     }
   }
 
-  #ask({ waitMs, mayWaitLonger }: ClaimWait = {}): Awaitable<ClaimResult> {
+  #send({ waitMs, mayWaitLonger }: ClaimWait = {}): Awaitable<ClaimResult> {
     const { id, token, leaseMs, retentionMs } = this.#request;
     const spacingMs = attemptSpacingMs(this.#services.settings.retryScheduleMs);
     const request = { id, token, leaseMs, retentionMs, attemptSpacingMs: spacingMs, waitMs };

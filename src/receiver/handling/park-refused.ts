@@ -1,6 +1,8 @@
 import type { AttemptInfo, LetterContent } from '../dead-letters/letter-operations.ts';
 import { handlingId } from '../dedupe/claim-id.ts';
 import { type Answer, accept, type Refused } from '../outcomes/outcome.ts';
+import { performance } from '../timing/process-clock.ts';
+import { settledWithin } from '../timing/time-limit.ts';
 import type { DeliveryProgress } from './delivery-progress.ts';
 import { EventLetter } from './event-letter.ts';
 import type { ReceiverServices } from './receiver-services.ts';
@@ -18,7 +20,8 @@ export async function parkRefused(
 ): Promise<Answer> {
   const { error } = refused;
   const { deadline, event: { id: eventId, type } = {} } = progress;
-  if (eventId !== undefined && (await isKnownAsHandled(services, handlingId(eventId))))
+  const lookMs = deadline.answerOrParkBy - performance.now();
+  if (eventId !== undefined && (await isKnownAsHandled(services, handlingId(eventId), lookMs)))
     return accept('duplicate', eventId);
   const content = { rawBody, headers, receivedAt, id: eventId, type };
   if (services.letters === undefined) return refused;
@@ -32,13 +35,18 @@ export async function parkRefused(
 }
 
 /**
- * Asks the store only if that changes nothing, and without a wait for a connection: the letter must be stored
- * in time, and the body is not counted.
+ * Asks the store only if that changes nothing, for at most `limitMs`, and without a wait for a connection:
+ * the letter must be stored in time, and the body is not counted.
  */
-async function isKnownAsHandled({ completions, store }: ReceiverServices, claimId: string): Promise<boolean> {
+async function isKnownAsHandled(
+  { completions, store }: ReceiverServices,
+  claimId: string,
+  limitMs: number,
+): Promise<boolean> {
   if (completions.has(claimId)) return true;
   try {
-    return (await store.lookUp({ id: claimId, waitMs: 0 }))?.state === 'completed';
+    const found = Promise.resolve(store.lookUp({ id: claimId, waitMs: 0 }));
+    return (await settledWithin(found, limitMs))?.state === 'completed';
   } catch {
     return false;
   }

@@ -1,15 +1,21 @@
-import { createMemoryStore, createReceiver, type Receiver, type Store } from 'posthorn';
+import { type ClaimRequest, createMemoryStore, createReceiver, type Receiver, type Store } from 'posthorn';
 import { expect, test } from 'vitest';
+import { deliveryOf } from '../../support/delivery-of.ts';
 import { fakeTime } from '../../support/fake-time.ts';
 import { shutGate } from '../../support/gate.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
-import type { EndpointOptions } from '../../support/open-endpoint.ts';
+import { type EndpointOptions, eventAt } from '../../support/open-endpoint.ts';
+import { Seen } from '../../support/seen.ts';
 import { KEY } from '../../support/served.ts';
+import { MINUTE_MS } from '../../support/step-clock.ts';
+import { throwing } from '../../support/throwing.ts';
+import { unanswered } from '../../support/unanswered.ts';
 import { ListQueue } from '../queue/list-queue.ts';
 import { letterAt } from './drop-or-replay.ts';
 
 const LEASE_MS = 3_000;
 const letter = letterAt(Date.now());
+const tooOld = eventAt(Date.now() - 2_000 * MINUTE_MS);
 const failure = { code: 'handler_failed', message: 'no such account' } as const;
 const job = { ...letter, handlers: ['book'] };
 
@@ -36,6 +42,48 @@ test.for<[string, (receiver: Receiver) => Promise<unknown>, unknown]>([
   expect(await act(receiver)).toEqual(result);
   await pass(LEASE_MS);
   expect(renewals).toEqual([]);
+});
+
+test.for<[string, (receiver: Receiver) => Promise<unknown>]>([
+  ['a drop', (receiver) => receiver.drop(letter)],
+  ['a replay', (receiver) => receiver.replay(letter)],
+  ['the parking of a failed job', park],
+  ['a second look at the id of a letter', (receiver) => receiver.receive(deliveryOf(tooOld))],
+])('%s whose process is killed while it has the id is not an attempt', async ([, act]) => {
+  const pass = fakeTime();
+  const memory = createMemoryStore();
+  const claims = new Seen<ClaimRequest>();
+  // Nothing more reaches the store after the first claim.
+  const claim: Store['claim'] = (request) => {
+    if (claims.all.length === 0) memory.claim(request);
+    claims.add(request);
+    return unanswered();
+  };
+  const away = { renew: unanswered, complete: unanswered, release: unanswered };
+  const store = { claim, ...away, commandTimeoutMs: 60_000 };
+  const deadLetters = createMapDeadLetters(new Map([[letter.id, letter]]));
+  void act(open({ deadLetters, leaseMs: LEASE_MS, store })).catch(() => {});
+  const held = await claims.nth(1);
+  await pass(LEASE_MS + 20);
+  expect(await memory.claim({ ...held, token: 'a run' })).toMatchObject({ attempt: 1, abandoned: 0 });
+});
+
+test.for([
+  ['running', { outcome: 'busy', code: 'event_running' }],
+  ['completed', { outcome: 'duplicate' }],
+] as const)('a failed job whose event is %s is not claimed', async ([state, report]) => {
+  const claim: Store['claim'] = () => expect.fail('a claim');
+  const store: Store = { ...createMemoryStore(), claim, peek: () => ({ state }) };
+  expect(await park(open({ store, deadLetters: createMapDeadLetters() }))).toMatchObject(report);
+});
+
+test.for([
+  ['throws', throwing('no store')],
+  ['rejects', () => Promise.reject(new Error('no store'))],
+] as const)('a failed job is parked all the same if the look at its event %s', async ([, peek]) => {
+  const store: Store = { ...createMemoryStore(), peek };
+  const parked = park(open({ store, deadLetters: createMapDeadLetters() }));
+  expect(await parked).toMatchObject({ outcome: 'parked', warnings: [] });
 });
 
 test('a failed job is parked under a claim that outlasts its lease', async () => {

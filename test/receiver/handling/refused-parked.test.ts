@@ -1,18 +1,21 @@
 import { createHash } from 'node:crypto';
-import { createMemoryStore, PermanentError } from 'posthorn';
+import { createMemoryStore, PermanentError, type Store } from 'posthorn';
 import { describe, expect, test } from 'vitest';
+import { fakeTime, passUntil } from '../../support/fake-time.ts';
 import { letterOf } from '../../support/letter-of.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import {
   accepted,
   type EndpointOptions,
   eventAt,
+  openDirectly,
   openEndpoint,
   refused,
 } from '../../support/open-endpoint.ts';
 import { readAll } from '../../support/read-all.ts';
 import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
 import { throwing } from '../../support/throwing.ts';
+import { unanswered } from '../../support/unanswered.ts';
 
 const clock = new StepClock();
 const DAY_MS = 86_400_000;
@@ -139,9 +142,76 @@ describe.each([
   });
 });
 
-test('an event that comes again when it is too old is parked, but not for long where it was completed', async () => {
+describe.each([
+  { name: 'too old', stepMs: DAY_MS + 1, code: 'event_too_old' },
+  { name: 'in the future', stepMs: -6 * MINUTE_MS, code: 'event_in_future' },
+])('an event that was handled, and comes again when it is $name,', ({ stepMs, code }) => {
+  test.each([
+    { by: 'with dead letters', deadLetters: createMapDeadLetters(), missed: [200, 'parked'] },
+    { by: 'without', deadLetters: undefined, missed: [400, 'rejected'] },
+  ])('is a duplicate $by while the store knows it', async ({ deadLetters, missed }) => {
+    const ownClock = new StepClock();
+    const { reports, send } = await openEndpoint({ now: ownClock.now, deadLetters });
+    const event = eventAt(ownClock.startedAt);
+    expect(await send(event)).toEqual(accepted('processed', event.id));
+    ownClock.step(stepMs);
+    expect(await send(event)).toEqual(accepted('duplicate', event.id));
+    await send(eventAt(ownClock.startedAt));
+    expect(reports.all.slice(1)).toMatchObject([
+      { outcome: 'duplicate', status: 200, code: undefined, endpointAtRisk: false },
+      { outcome: missed[1], status: missed[0], code },
+    ]);
+    expect(await deadLetters?.get(event.id)).toBeUndefined();
+  });
+});
+
+test('an event that was handled here, which the store does not know yet, is a duplicate when it is too old', async () => {
+  const complete = () => Promise.reject(new Error('ECONNREFUSED'));
+  const store = { ...createMemoryStore(), complete, commandTimeoutMs: 20 };
   const ownClock = new StepClock();
-  const store = createMemoryStore({ now: ownClock.now });
+  const { send } = await openEndpoint({ now: ownClock.now, store });
+  const event = eventAt(ownClock.startedAt);
+  expect(await send(event)).toEqual(accepted('processed', event.id));
+  ownClock.step(DAY_MS + 1);
+  expect(await send(event)).toEqual(accepted('duplicate', event.id));
+});
+
+test.each<{ name: string; peek: Store['peek'] }>([
+  { name: 'fails', peek: () => Promise.reject(new Error('ECONNREFUSED')) },
+  { name: 'throws', peek: throwing(new Error('no store')) },
+  { name: 'does not answer for longer than the sender waits', peek: unanswered },
+])('an event that is too old is parked in time if the store that is asked for it $name', async ({ peek }) => {
+  const pass = fakeTime();
+  const asked: unknown[] = [];
+  const memory = createMemoryStore();
+  const claims: string[] = [];
+  const store: Store = {
+    ...memory,
+    commandTimeoutMs: 60_000,
+    claim: (request) => {
+      claims.push(request.id);
+      return memory.claim(request);
+    },
+    peek: (request) => {
+      asked.push(request);
+      return peek?.(request) ?? expect.fail('no peek');
+    },
+  };
+  const deadLetters = createMapDeadLetters();
+  const { reports, send } = openDirectly({ now: clock.now, store, deadLetters });
+  const event = eventAt(clock.now() - DAY_MS - 1);
+  expect(await passUntil(pass, send(event))).toEqual(accepted('parked', event.id));
+  expect(reports.all[0]?.durationMs).toBeLessThan(25_000);
+  // Without a connection the store is not waited for.
+  expect(asked[0]).toEqual({ id: event.id, waitMs: 0 });
+  // The second look finds nothing either, and a claim would be a write.
+  await pass(1_000);
+  expect([asked.length, claims]).toEqual([2, []]);
+});
+
+test('an event that comes again when it is too old is parked by a store without looks, but not for long where it was completed', async () => {
+  const ownClock = new StepClock();
+  const { peek: _, ...store } = createMemoryStore({ now: ownClock.now });
   const deadLetters = createMapDeadLetters();
   const { send } = await openEndpoint({ now: ownClock.now, store, deadLetters }, (receiver) =>
     receiver.on('transfer.*', () => 'done'),

@@ -81,6 +81,16 @@ describe('health of a receiver', () => {
     expect(store.asked).toEqual(['release', 'claim', 'complete']);
   });
 
+  test('asks the store for a release that has nothing to release, and refuses no claim', async () => {
+    const asked: unknown[] = [];
+    const release: Store['release'] = (request) => {
+      asked.push(request);
+      return { state: 'lost' };
+    };
+    await create({ store: { ...createMemoryStore(), release } }).health();
+    expect(asked).toEqual([{ id: expect.any(String), token: 'health', retentionMs: 1_000, handled: [] }]);
+  });
+
   test('counts what runs, and closes', async () => {
     const handler = new HeldHandler();
     const receiver = create().on('*', handler.handle);
