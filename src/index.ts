@@ -11,6 +11,8 @@ export type {
   CompleteRequest,
   CompleteResult,
   LeaseRequest,
+  PeekRequest,
+  PeekResult,
   ReleaseRequest,
   ReleaseResult,
   RenewResult,

@@ -113,7 +113,8 @@ export interface ReleaseRequest extends CompleteRequest {
   readonly handled: readonly string[];
   /**
    * The time from now for which the store refuses claims of this token, as busy, whoever has the id; by
-   * default 0. It is given if a claim of the token got no answer, because that claim may arrive later.
+   * default 0. It is given if a claim of the token got no answer, because that claim may arrive later. A
+   * renewal of the token, which may arrive later too, then creates no absent id.
    */
   readonly refuseClaimsMs?: number | undefined;
 }

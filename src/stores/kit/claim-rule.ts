@@ -46,13 +46,17 @@ export interface ReleaseTerms<Handled> {
 export function msUntilFree<Handled>(found: OpenId<Handled>, token: string, now: number): number {
   const { leaseEndsAt = now, refused } = found;
   const msOfLease = found.token === token ? 0 : leaseEndsAt - now;
-  const msOfRefusal = refused === undefined ? 0 : (refused.get(token) ?? now) - now;
-  return Math.max(0, msOfLease, msOfRefusal);
+  if (msOfLease > 0) return msOfLease;
+  return Math.max(0, (refused?.get(token) ?? now) - now);
 }
 
-/** Returns true if the token has the id, or if no claim was granted yet: then it is as good as absent. */
-export function isRenewable({ token, leaseEndsAt }: OpenId<unknown>, owner: string): boolean {
-  return token === '' || (token === owner && leaseEndsAt !== undefined);
+/**
+ * Returns true if the token has the id. An id that no claim has had is as good as absent, but not for a token
+ * whose claims are refused: its renewal would take the id after its release.
+ */
+export function isRenewable<Handled>(found: OpenId<Handled>, owner: string, now: number): boolean {
+  if (found.token === '') return msUntilFree(found, owner, now) === 0;
+  return found.token === owner && found.leaseEndsAt !== undefined;
 }
 
 /** The id as it is after the first claim on it. */
@@ -78,22 +82,22 @@ export function nextClaim<Handled>(found: OpenId<Handled>, terms: ClaimTerms, no
   const isReleased = found.leaseEndsAt === undefined;
   if (found.token === terms.token && !isReleased) return { ...found, leaseEndsAt, expiresAt };
   const isAbandoned = !isReleased && !isHold(found.token);
+  const isFirst = found.attempt === 0;
   const next = {
     ...found,
     token: terms.token,
+    firstClaimedAt: isFirst ? now : found.firstClaimedAt,
     abandoned: found.abandoned + (isAbandoned ? 1 : 0),
     leaseEndsAt,
     expiresAt,
   };
   if (isHold(terms.token)) return next;
-  const isFirst = found.attempt === 0;
   const counts = isFirst || isSpaced(now - found.countedAt, terms.attemptSpacingMs);
   return {
     ...next,
     attempt: found.attempt + 1,
     spacedAttempts: found.spacedAttempts + (counts ? 1 : 0),
     countedAt: counts ? now : found.countedAt,
-    firstClaimedAt: isFirst ? now : found.firstClaimedAt,
   };
 }
 

@@ -127,7 +127,7 @@ class Memory {
     const now = this.#now();
     const record = this.#find(key, now);
     if (record === 'completed') return { state: 'completed' };
-    if (record !== undefined && !isRenewable(record, request.token)) return { state: 'lost' };
+    if (record !== undefined && !isRenewable(record, request.token, now)) return { state: 'lost' };
     if (record !== undefined) this.#forget(key);
     this.#claims.set(key, claimRecord(record, request, now));
     return { state: 'held' };

@@ -7,15 +7,17 @@ import { anyCharacter } from '../../support/any-character.ts';
 const LONG_MS = 3_600_000;
 
 const id = fc.constantFrom('one', 'two');
-const token = fc.constantFrom('a', 'b', 'ü {c}');
+const token = fc.constantFrom('a', 'b', 'ü {c}', 'hold:d');
 const handled = fc.uniqueArray(fc.string({ unit: anyCharacter, maxLength: 12 }), { maxLength: 4 });
+const refuseClaimsMs = fc.constantFrom(undefined, LONG_MS);
 const attemptSpacingMs = fc.constantFrom(0, LONG_MS);
 
 const operation = fc.oneof(
   fc.record({ name: fc.constant('claim' as const), id, token, attemptSpacingMs }),
   fc.record({ name: fc.constant('renew' as const), id, token }),
   fc.record({ name: fc.constant('complete' as const), id, token }),
-  fc.record({ name: fc.constant('release' as const), id, token, handled }),
+  fc.record({ name: fc.constant('release' as const), id, token, handled, refuseClaimsMs }),
+  fc.record({ name: fc.constant('peek' as const), id, token }),
 );
 type Operation = typeof operation extends fc.Arbitrary<infer T> ? T : never;
 
@@ -38,7 +40,9 @@ async function answer(store: Store, operation: Operation, prefix: string): Promi
     case 'complete':
       return store.complete(request);
     case 'release':
-      return store.release({ ...request, handled: operation.handled });
+      return store.release({ ...request, ...operation, id: request.id });
+    case 'peek':
+      return store.peek?.(request);
   }
 }
 

@@ -5,12 +5,14 @@ import type {
   ClaimResult,
   CompleteRequest,
   LeaseRequest,
+  PeekRequest,
+  PeekResult,
   ReleaseRequest,
   ReleaseResult,
   RenewResult,
   Store,
 } from 'posthorn';
-import { type StoreOperation, storeOperations } from './store-operations.ts';
+import { storeOperations } from './store-operations.ts';
 
 /** What an id carries from claim to claim. */
 interface History {
@@ -21,6 +23,15 @@ interface History {
   readonly abandoned: number;
   readonly handled: readonly string[];
 }
+
+const NO_HISTORY: History = {
+  attempt: 0,
+  spacedAttempts: 0,
+  lastCountedAt: 0,
+  firstClaimedAt: 0,
+  abandoned: 0,
+  handled: [],
+};
 
 type State =
   | { readonly kind: 'absent' }
@@ -38,14 +49,19 @@ export interface ModelOptions {
   readonly allowanceMs: number;
 }
 
+const isHold = (token: string): boolean => token.startsWith('hold:');
+
 /**
  * What the design says of a store, in the plainest form: an id is absent, being processed, released or
- * completed. A lease or a retention of N ms holds for the N ms from its start.
+ * completed, and refuses claims of some tokens. A lease, a retention or a refusal of N ms holds for the N ms
+ * from its start.
  */
 export class StoreModel {
   now = 0;
   readonly #allowanceMs: number;
   readonly #states = new Map<string, { readonly state: State; readonly forgetAt: number }>();
+  /** The end of the refusal of each id and token. */
+  readonly #refusals = new Map<string, number>();
 
   constructor({ allowanceMs }: ModelOptions = { allowanceMs: 0 }) {
     this.#allowanceMs = allowanceMs;
@@ -53,27 +69,13 @@ export class StoreModel {
 
   claim({ id, token, leaseMs, retentionMs, attemptSpacingMs = 0 }: ClaimRequest): ClaimResult {
     const state = this.#read(id);
-    switch (state.kind) {
-      case 'completed':
-        return { state: 'completed' };
-      case 'absent':
-        return this.#take(id, token, leaseMs, retentionMs, this.#firstClaim());
-      case 'released':
-        return this.#take(
-          id,
-          token,
-          leaseMs,
-          retentionMs,
-          this.#nextClaim(state.history, attemptSpacingMs, 0),
-        );
-      case 'processing': {
-        const { history } = state;
-        if (state.token === token) return this.#take(id, token, leaseMs, retentionMs, history);
-        const msLeft = state.leaseEndsAt + this.#allowanceMs - this.now;
-        if (msLeft > 0) return { state: 'busy', msLeft };
-        return this.#take(id, token, leaseMs, retentionMs, this.#nextClaim(history, attemptSpacingMs, 1));
-      }
-    }
+    if (state.kind === 'completed') return { state: 'completed' };
+    const isOwner = state.kind === 'processing' && state.token === token;
+    const msLeased = isOwner ? 0 : this.#msLeased(state);
+    const msLeft = msLeased > 0 ? msLeased : this.#msRefused(id, token);
+    if (msLeft > 0) return { state: 'busy', msLeft };
+    const history = isOwner ? state.history : this.#nextClaim(state, token, attemptSpacingMs);
+    return this.#take(id, token, leaseMs, retentionMs, history);
   }
 
   renew({ id, token, leaseMs, retentionMs }: LeaseRequest): RenewResult {
@@ -81,7 +83,8 @@ export class StoreModel {
     if (state.kind === 'completed') return { state: 'completed' };
     if (state.kind === 'released') return { state: 'lost' };
     if (state.kind === 'processing' && state.token !== token) return { state: 'lost' };
-    const history = state.kind === 'absent' ? this.#firstClaim() : state.history;
+    if (this.#msRefused(id, token) > 0) return { state: 'lost' };
+    const history = state.kind === 'absent' ? this.#nextClaim(state, token, 0) : state.history;
     this.#take(id, token, leaseMs, retentionMs, history);
     return { state: 'held' };
   }
@@ -91,13 +94,35 @@ export class StoreModel {
     return { state: 'completed' };
   }
 
-  release({ id, token, retentionMs, handled }: ReleaseRequest): ReleaseResult {
+  release({ id, token, retentionMs, handled, refuseClaimsMs = 0 }: ReleaseRequest): ReleaseResult {
     const state = this.#read(id);
     if (state.kind === 'completed') return { state: 'completed' };
+    if (refuseClaimsMs > 0) this.#refusals.set(`${id} ${token}`, this.now + refuseClaimsMs);
     if (state.kind === 'absent' || state.token !== token) return { state: 'lost' };
     const history = handled.length === 0 ? state.history : { ...state.history, handled };
     this.#write(id, { kind: 'released', token, history }, retentionMs);
     return { state: 'released' };
+  }
+
+  peek({ id }: PeekRequest): PeekResult {
+    const state = this.#read(id);
+    if (state.kind === 'completed') return { state: 'completed' };
+    return { state: this.#msLeased(state) > 0 ? 'running' : 'unknown' };
+  }
+
+  /** Returns false if the store would forget the id first, and then perhaps later because of the refusal. */
+  outlasts({ id, refuseClaimsMs = 0 }: ReleaseRequest): boolean {
+    if (refuseClaimsMs === 0 || this.#read(id).kind === 'absent') return true;
+    return (this.#states.get(id)?.forgetAt ?? 0) >= this.now + refuseClaimsMs;
+  }
+
+  #msLeased(state: State): number {
+    return state.kind === 'processing' ? state.leaseEndsAt + this.#allowanceMs - this.now : 0;
+  }
+
+  #msRefused(id: string, token: string): number {
+    const endsAt = this.#refusals.get(`${id} ${token}`);
+    return endsAt === undefined ? 0 : endsAt + this.#allowanceMs - this.now;
   }
 
   #read(id: string): State {
@@ -113,31 +138,29 @@ export class StoreModel {
 
   #take(id: string, token: string, leaseMs: number, retentionMs: number, history: History): ClaimResult {
     this.#write(id, { kind: 'processing', token, leaseEndsAt: this.now + leaseMs, history }, retentionMs);
-    const { attempt, abandoned, handled, spacedAttempts, firstClaimedAt } = history;
+    const { abandoned, handled, spacedAttempts, firstClaimedAt } = history;
+    const attempt = history.attempt + (isHold(token) ? 1 : 0);
     const firstClaimedMsAgo = this.now - firstClaimedAt;
     return { state: 'claimed', attempt, abandoned, firstClaimedMsAgo, handled, spacedAttempts };
   }
 
-  #firstClaim(): History {
+  /** Before the first run the id was first claimed by the last hold. */
+  #nextClaim(state: Exclude<State, { kind: 'completed' }>, token: string, attemptSpacingMs: number): History {
     const { now } = this;
-    return {
-      attempt: 1,
-      spacedAttempts: 1,
-      lastCountedAt: now,
-      firstClaimedAt: now,
-      abandoned: 0,
-      handled: [],
+    const former = state.kind === 'absent' ? NO_HISTORY : state.history;
+    const isAbandoned = state.kind === 'processing' && !isHold(state.token);
+    const history = {
+      ...former,
+      firstClaimedAt: former.attempt === 0 ? now : former.firstClaimedAt,
+      abandoned: former.abandoned + (isAbandoned ? 1 : 0),
     };
-  }
-
-  #nextClaim(history: History, attemptSpacingMs: number, abandoned: 0 | 1): History {
-    const counts = this.now - history.lastCountedAt >= attemptSpacingMs;
+    if (isHold(token)) return history;
+    const counts = former.attempt === 0 || now - former.lastCountedAt >= attemptSpacingMs;
     return {
       ...history,
-      attempt: history.attempt + 1,
-      spacedAttempts: history.spacedAttempts + (counts ? 1 : 0),
-      lastCountedAt: counts ? this.now : history.lastCountedAt,
-      abandoned: history.abandoned + abandoned,
+      attempt: former.attempt + 1,
+      spacedAttempts: former.spacedAttempts + (counts ? 1 : 0),
+      lastCountedAt: counts ? now : former.lastCountedAt,
     };
   }
 }
@@ -157,7 +180,7 @@ interface Answer {
  * Names of handlers are a set: neither their order nor a repetition says anything. A claim waits for longer
  * on a slow machine.
  */
-function comparable(result: Answer): object {
+export function comparable(result: Answer): object {
   return { ...result, waitedMs: undefined, handled: [...new Set(result.handled)].sort() };
 }
 
@@ -166,12 +189,15 @@ type Command = fc.AsyncCommand<StoreModel, ClockedStore>;
 /** Has all that any operation reads. */
 type Request = ClaimRequest & ReleaseRequest;
 
+const operations = [...storeOperations, 'peek'] as const;
+
 /** Runs an operation on the model and on the store, and compares the results. */
-function command(operation: StoreOperation, request: Request): Command {
+function command(operation: (typeof operations)[number], request: Request): Command {
   return {
-    check: () => true,
+    check: (model) => operation !== 'release' || model.outlasts(request),
     run: async (model, { store }) => {
-      assert.deepEqual(comparable(await store[operation](request)), comparable(model[operation](request)));
+      const result = await store[operation]?.(request);
+      assert.deepEqual(comparable(result ?? { state: 'missing' }), comparable(model[operation](request)));
     },
     toString: () => `${operation} ${JSON.stringify(request)}`,
   };
@@ -197,16 +223,17 @@ export function storeCommands(
 ): fc.Arbitrary<Iterable<Command>> {
   const request: fc.Arbitrary<Request> = fc.record({
     id: fc.constantFrom('evt_1', 'x'.repeat(200), `${'x'.repeat(199)}y`),
-    token: fc.constantFrom('t1', 't2', 't3'),
+    token: fc.constantFrom('t1', 't2', 'hold:t3', 'hold:t4'),
     retentionMs: fc.constant(1_000),
     leaseMs: fc.constantFrom(100, 250),
     attemptSpacingMs: fc.constantFrom(0, 200),
     handled: fc.subarray(['book', 'mail', 'naïve "x"']),
+    refuseClaimsMs: fc.constantFrom(undefined, 100, 250),
   });
   const times = [1, 50, 99, 100, 150, 199, 200, 250, 900, 999, 1_000, 1_001];
   return fc.commands(
     [
-      ...storeOperations.map((operation) => request.map((one) => command(operation, one))),
+      ...operations.map((operation) => request.map((one) => command(operation, one))),
       fc
         .constantFrom(...times, ...(allowanceMs === 0 ? [] : times.map((ms) => allowanceMs + ms)))
         .map(advance),

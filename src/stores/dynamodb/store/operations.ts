@@ -20,6 +20,7 @@ import {
   CLOCK_ALLOWANCE_MS,
   expiryAttributes,
   type FoundId,
+  type FoundOpenId,
   isCompleted,
   isUnclaimed,
   keyOfId,
@@ -110,7 +111,8 @@ async function renew(connection: DynamoConnection, key: Attributes, terms: Claim
     const outcome = await connection.update({ Key: key, ...renewal(terms, now) });
     if (outcome.isWritten) return 'held';
     const present = presentOf(foundIn(outcome.found), now);
-    if (present !== undefined && !isUnclaimed(present)) return answerToRefusal(present, terms.token);
+    if (present !== undefined && !isFreeFor(present, terms.token, now))
+      return answerToRefusal(present, terms.token);
     const next = present === undefined ? firstClaim(terms, '', now) : nextClaim(present, terms, now);
     const condition = present === undefined ? ifAbsent(now) : unlessChanged(present);
     const item = { ...key, ...openAttributes(next, randomUUID()) };
@@ -118,6 +120,11 @@ async function renew(connection: DynamoConnection, key: Attributes, terms: Claim
     if (created.isWritten) return 'held';
     foundAfterAll(created.found);
   }
+}
+
+/** Returns true for an id that no claim has had, unless it refuses claims of the token. */
+function isFreeFor(present: FoundId, token: string, now: number): present is FoundOpenId {
+  return isUnclaimed(present) && msUntilFree(present, token, latestExpiry(now)) === 0;
 }
 
 /** An owner whose lease was renewed later is refused as well: then this renewal has arrived late. */
@@ -165,7 +172,7 @@ async function releaseAndRefuse(
       ...condition,
     });
     if (outcome.isWritten) return isOwner ? 'released' : 'lost';
-    found = foundIn(outcome.found);
+    found = present === undefined ? foundAfterAll(outcome.found) : foundIn(outcome.found);
     // The answer to an earlier try was lost.
     if (found?.revision === revision) return isOwner ? 'released' : 'lost';
   }

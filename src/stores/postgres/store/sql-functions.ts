@@ -1,4 +1,5 @@
 import { HOLD } from '../../../receiver/dedupe/claim-token.ts';
+import { MOST_REFUSED } from '../../kit/claim-rule.ts';
 
 /**
  * Creates the functions of the store, in the schema, which is quoted, or replaces those of an earlier
@@ -83,8 +84,8 @@ begin
     if event.lease_ends_at is not null and not ${schema}.is_hold(event.token) then
       event.abandoned := event.abandoned + 1;
     end if;
+    if event.attempt = 0 then event.first_claimed_at := moment; end if;
     if counted = 1 then
-      if event.attempt = 0 then event.first_claimed_at := moment; end if;
       -- A clock that was set back says nothing of the time between two claims: one too few counted would
       -- lose the event.
       if event.attempt = 0 or event.counted_at > moment or event.counted_at + p_spacing <= moment then
@@ -160,8 +161,11 @@ begin
     expires_at = greatest(event.expires_at, excluded.expires_at),
     refused = excluded.refused || coalesce(
       (
-        select jsonb_object_agg(token, until) from jsonb_each(event.refused) as others(token, until)
-        where token <> p_token and until::float8 > extract(epoch from moment) * 1000
+        select jsonb_object_agg(token, until) from (
+          select token, until from jsonb_each(event.refused) as others(token, until)
+          where token <> p_token and until::float8 > extract(epoch from moment) * 1000
+          order by until::float8 desc limit ${MOST_REFUSED - 1}
+        ) as latest
       ),
       '{}'
     )

@@ -48,7 +48,6 @@ end
 -- Counts a claim as a run.
 local function count(record, spacingMs)
   local elapsed = now - record[COUNTED_AT]
-  if record[ATTEMPT] == 0 then record[FIRST_CLAIMED_AT] = now end
   -- A clock that was set back says nothing of the time between two claims: one too few counted would lose the event.
   if record[ATTEMPT] == 0 or elapsed < 0 or elapsed >= tonumber(spacingMs) then
     record[SPACED_ATTEMPTS] = record[SPACED_ATTEMPTS] + 1
@@ -59,6 +58,7 @@ end
 
 local function take(record, token, spacingMs)
   if record[LEASE_ENDS_AT] > 0 and not isHold(record[TOKEN]) then record[ABANDONED] = record[ABANDONED] + 1 end
+  if record[ATTEMPT] == 0 then record[FIRST_CLAIMED_AT] = now end
   if not isHold(token) then count(record, spacingMs) end
   record[TOKEN] = token
 end
@@ -107,7 +107,7 @@ function operations.renew(key, token, leaseMs, expiryMs)
   local record, isCompleted = read(key)
   if isCompleted then return 'completed' end
   record = record or begin()
-  if record[TOKEN] == '' then
+  if record[TOKEN] == '' and msRefused(record, token) == 0 then
     take(record, token, 0)
   elseif record[TOKEN] ~= token or record[LEASE_ENDS_AT] == 0 then
     return 'lost'

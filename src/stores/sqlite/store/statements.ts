@@ -30,17 +30,20 @@ export function statementsOf(
   const id = [scope, key];
   const keep = wholeMs(operation.keepMs);
   const taker = [...id, token, isHold(token) ? 0 : 1];
+  const refusal = [scope, refusalKey(operation)];
   switch (operation.name) {
     case 'claim': {
       const spacing = wholeMs(operation.spacingMs);
-      const refusal = [scope, refusalKey(operation)];
       const values = [...taker, wholeMs(operation.leaseMs), keep, notAfter, ...refusal, spacing, spacing];
       const read = { sql: READ_CLAIM, values: [token, ...id, ...refusal] };
       return { write: { sql: CLAIM, values }, read };
     }
     case 'renew': {
-      const values = [...taker, wholeMs(operation.leaseMs), keep, notAfter, 0, 0];
-      return { write: { sql: RENEW, values }, read: { sql: READ_RENEWAL, values: [token, ...id] } };
+      const values = [...taker, wholeMs(operation.leaseMs), keep, notAfter, ...refusal, 0, 0];
+      return {
+        write: { sql: RENEW, values },
+        read: { sql: READ_RENEWAL, values: [token, ...id, ...refusal] },
+      };
     }
     case 'complete':
       return { write: { sql: COMPLETE, values: [...id, keep, keep] } };
@@ -49,8 +52,7 @@ export function statementsOf(
       const release = { write: { sql: RELEASE, values }, read: { sql: READ_RELEASE, values: id } };
       const refuse = wholeMs(operation.refuseMs);
       if (refuse === 0) return release;
-      const refusal = { sql: REFUSE, values: [scope, refusalKey(operation), refuse, refuse] };
-      return { ...release, refusal };
+      return { ...release, refusal: { sql: REFUSE, values: [...refusal, refuse, refuse] } };
     }
     case 'peek':
       return { read: { sql: PEEK, values: id } };
@@ -71,21 +73,26 @@ const IS_SPACED =
   'event.attempt = 0 or event.counted_at > excluded.counted_at or event.counted_at + ? <= excluded.counted_at';
 
 /**
- * Gives an id to a token, as its first claim or as a further one. `excluded.counted_at` is now, and
- * `excluded.attempt` is 0 for a hold and 1 for a run.
+ * Gives an id to a token whose claims are not refused, as its first claim or as a further one.
+ * `excluded.counted_at` is now, and `excluded.attempt` is 0 for a hold and 1 for a run.
  */
-const take = (condition: string): string => `insert into posthorn_events as event (
+const TAKE = `insert into posthorn_events as event (
   scope, key, token, first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at,
   attempt, spaced_attempts, abandoned
 )
 select scope, key, token, now + keep, now + keep, now, now, now + lease, runs, runs, 0
 from (select ? as scope, ? as key, ? as token, ? as runs, ? as lease, ? as keep, ${NOW} as now)
-where now <= ?${condition}
+where now <= ?
+  and not exists (select 1 from posthorn_events where scope = ? and key = ? and expires_at > ${NOW})
 on conflict (scope, key) do update set
   token = excluded.token,
   lease_ends_at = excluded.lease_ends_at,
   expires_at = excluded.expires_at,
-  first_claimed_at = iif(${IS_EXPIRED} or event.attempt = 0, excluded.first_claimed_at, event.first_claimed_at),
+  first_claimed_at = case
+    when ${IS_EXPIRED} then excluded.first_claimed_at
+    when ${IS_HELD} or event.attempt > 0 then event.first_claimed_at
+    else excluded.first_claimed_at
+  end,
   handled = iif(${IS_EXPIRED}, null, event.handled),
   attempt = case
     when ${IS_EXPIRED} then excluded.attempt
@@ -108,16 +115,13 @@ on conflict (scope, key) do update set
     else iif(${IS_SPACED}, excluded.counted_at, event.counted_at)
   end`;
 
-/** The row refuses claims of a token: {@link REFUSE} has made it. */
-const IS_REFUSAL = `scope = ? and key = ? and expires_at > ${NOW}`;
-
-const CLAIM = `${take(` and not exists (select 1 from posthorn_events where ${IS_REFUSAL})`)}
+const CLAIM = `${TAKE}
 where ${IS_EXPIRED} or event.token = excluded.token or event.token is not null
   and (event.lease_ends_at is null or event.lease_ends_at <= excluded.counted_at)
 returning 'claimed ' || (attempt + (${IS_HOLD})) || ' ' || abandoned || ' ' || max(0, ${NOW} - first_claimed_at)
   || ' ' || spaced_attempts || ' ' || coalesce(handled, '') as result`;
 
-const RENEW = `${take('')}
+const RENEW = `${TAKE}
 where ${IS_EXPIRED} or ${IS_HELD}
 returning 'held' as result`;
 
@@ -143,6 +147,10 @@ const IS_COMPLETED = `event.token is null and event.expires_at > ${NOW}`;
 
 const FIND = '(select 1) left join posthorn_events as event on event.scope = ? and event.key = ?';
 
+/** The row that {@link REFUSE} has made for the token. */
+const FIND_REFUSAL = `left join posthorn_events as refusal
+  on refusal.scope = ? and refusal.key = ? and refusal.expires_at > ${NOW}`;
+
 /**
  * An id that is neither completed nor busy could have been claimed: the claim was late, or a lease has ended
  * since.
@@ -151,16 +159,14 @@ const READ_CLAIM = `select case
   when ${IS_COMPLETED} then 'completed'
   when event.token <> ? and event.lease_ends_at > ${NOW} then 'busy ' || (event.lease_ends_at - ${NOW})
   else coalesce('busy ' || (refusal.expires_at - ${NOW}), 'late')
-end as result, ${NOW} as now from ${FIND}
-left join posthorn_events as refusal
-  on refusal.scope = ? and refusal.key = ? and refusal.expires_at > ${NOW}`;
+end as result, ${NOW} as now from ${FIND} ${FIND_REFUSAL}`;
 
 const READ_RENEWAL = `select case
   when ${IS_COMPLETED} then 'completed'
   when event.expires_at > ${NOW}
     and (event.token <> ? or event.token is not null and event.lease_ends_at is null) then 'lost'
-  else 'late'
-end as result, ${NOW} as now from ${FIND}`;
+  else iif(refusal.expires_at is not null, 'lost', 'late')
+end as result, ${NOW} as now from ${FIND} ${FIND_REFUSAL}`;
 
 const PEEK = `select case
   when ${IS_COMPLETED} then 'completed'
