@@ -1,21 +1,17 @@
-import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
-import type { ClaimedResult, ClaimRequest, ClaimResult, Store } from '../receiver/dedupe/store.ts';
-import { pause, performance } from '../receiver/timing/process-clock.ts';
+import type { Store } from '../receiver/dedupe/store.ts';
 import type { ConformanceCase } from './conformance-case.ts';
-
-const RETENTION_MS = 60_000;
-const LONG_LEASE_MS = 30_000;
-const SHORT_LEASE_MS = 60;
-/**
- * A store whose server has no clock goes by the clocks of its clients. It lets a lease or a retention end
- * only when it is over by all of them.
- */
-const MOST_CLOCK_ALLOWANCE_MS = 20_000;
+import { claims } from './store-conformance/claims.ts';
+import { holds } from './store-conformance/holds.ts';
+import { lateClaims } from './store-conformance/late-claims.ts';
+import { peeks } from './store-conformance/peek.ts';
+import { type Requirements, Subject } from './store-conformance/subject.ts';
 
 /**
- * The requirements of every store, for authors of a store. `createStore` creates or shares a store that goes
- * by real time; each case uses its own ids.
+ * The requirements of stores, for authors of a store. `createStore` creates or shares a store that goes by
+ * real time; each case uses its own ids.
+ *
+ * A store loses no event without `peek` and `refusesLateClaims`: then the cases about them check nothing. A
+ * store that has `peek` must also tell a hold, whose token begins with `hold:`, from a run.
  *
  * @example
  * ```ts
@@ -23,213 +19,21 @@ const MOST_CLOCK_ALLOWANCE_MS = 20_000;
  * ```
  */
 export function storeConformance(createStore: () => Store | Promise<Store>): readonly ConformanceCase[] {
-  return Object.entries(promises).map(([name, check]) => ({
-    name,
-    run: async () => check(new Subject(await createStore())),
-  }));
+  const casesOf = (requirements: Requirements, concern: (store: Store) => boolean): ConformanceCase[] =>
+    Object.entries(requirements).map(([name, check]) => ({
+      name,
+      run: async () => {
+        const store = await createStore();
+        if (concern(store)) await check(new Subject(store));
+      },
+    }));
+  return [
+    ...casesOf(claims, () => true),
+    ...casesOf({ ...peeks, ...holds }, hasPeek),
+    ...casesOf(lateClaims, (store) => store.refusesLateClaims === true),
+  ];
 }
 
-/** A store, and one id in it. */
-class Subject {
-  readonly store: Store;
-  readonly id: string;
-
-  constructor(store: Store, id: string = `evt_${randomUUID()}`) {
-    this.store = store;
-    this.id = id;
-  }
-
-  async claim(token: string, request: Partial<ClaimRequest> = {}): Promise<ClaimResult> {
-    return await this.store.claim({ ...this.#lease(token), ...request });
-  }
-
-  async claimed(token: string, request: Partial<ClaimRequest> = {}): Promise<ClaimedResult> {
-    const result = await this.claim(token, request);
-    if (result.state === 'claimed') return result;
-    throw new assert.AssertionError({ actual: result.state, expected: 'claimed', operator: 'strictEqual' });
-  }
-
-  async renew(token: string, leaseMs: number = LONG_LEASE_MS): Promise<string> {
-    return (await this.store.renew({ ...this.#lease(token), leaseMs })).state;
-  }
-
-  async complete(token: string, retentionMs: number = RETENTION_MS): Promise<string> {
-    return (await this.store.complete({ id: this.id, token, retentionMs })).state;
-  }
-
-  async release(token: string, handled: readonly string[] = []): Promise<string> {
-    return (await this.store.release({ id: this.id, token, retentionMs: RETENTION_MS, handled })).state;
-  }
-
-  /** Claims with the token as soon as the lease of another token has run out. */
-  async takeOver(token: string, request: Partial<ClaimRequest> = {}): Promise<ClaimedResult> {
-    for (;;) {
-      const result = await this.claim(token, request);
-      if (result.state !== 'busy') {
-        assert.equal(result.state, 'claimed');
-        return result;
-      }
-      await pause(result.msLeft);
-    }
-  }
-
-  #lease(token: string): ClaimRequest {
-    return { id: this.id, token, leaseMs: LONG_LEASE_MS, retentionMs: RETENTION_MS };
-  }
+function hasPeek(store: Store): boolean {
+  return store.peek !== undefined;
 }
-
-const promises: Record<string, (subject: Subject) => Promise<void>> = {
-  'a new id is claimed as attempt 1': async (subject) => {
-    const { attempt, abandoned, firstClaimedMsAgo, handled } = await subject.claimed('a');
-    assert.deepEqual(
-      { attempt, abandoned, handled: [...handled] },
-      { attempt: 1, abandoned: 0, handled: [] },
-    );
-    assert.ok(firstClaimedMsAgo >= 0 && firstClaimedMsAgo < LONG_LEASE_MS);
-  },
-  'a claimed id is busy for others': async (subject) => {
-    await subject.claimed('a');
-    const result = await subject.claim('b');
-    assert.equal(result.state, 'busy');
-    assert.ok(result.state === 'busy' && result.msLeft > 0);
-    assert.ok(result.msLeft <= LONG_LEASE_MS + MOST_CLOCK_ALLOWANCE_MS);
-  },
-  'of many claims at once, one succeeds': async (subject) => {
-    const results = await Promise.all(
-      Array.from({ length: 20 }, (_, index) => subject.claim(`token-${index}`)),
-    );
-    assert.equal(results.filter(({ state }) => state === 'claimed').length, 1);
-    assert.equal(results.filter(({ state }) => state === 'busy').length, 19);
-  },
-  'a claim repeated with its token is the same claim': async (subject) => {
-    await subject.claimed('a');
-    const { attempt, abandoned } = await subject.claimed('a');
-    assert.deepEqual({ attempt, abandoned }, { attempt: 1, abandoned: 0 });
-  },
-  'a claim whose lease ran out is taken over and counted as abandoned': async (subject) => {
-    await subject.claimed('a', { leaseMs: SHORT_LEASE_MS });
-    const { attempt, abandoned, firstClaimedMsAgo } = await subject.takeOver('b');
-    assert.deepEqual({ attempt, abandoned }, { attempt: 2, abandoned: 1 });
-    assert.ok(firstClaimedMsAgo > 0);
-    assert.equal(await subject.renew('a'), 'lost');
-    assert.equal(await subject.release('a'), 'lost');
-    assert.equal(await subject.renew('b'), 'held');
-  },
-  'a renewed lease holds': async (subject) => {
-    await subject.claimed('a', { leaseMs: SHORT_LEASE_MS });
-    assert.equal(await subject.renew('a'), 'held');
-    const result = await subject.claim('b');
-    assert.ok(result.state === 'busy' && result.msLeft > SHORT_LEASE_MS);
-  },
-  'an absent id is created anew for its owner by renew': async (subject) => {
-    assert.equal(await subject.renew('a'), 'held');
-    assert.equal((await subject.claim('b')).state, 'busy');
-    assert.equal(await subject.release('a'), 'released');
-    assert.equal((await subject.claimed('b')).attempt, 2);
-  },
-  'an expired lease that nobody took is renewed': async (subject) => {
-    await subject.claimed('a', { leaseMs: 1 });
-    await pause(10);
-    assert.equal(await subject.renew('a'), 'held');
-    assert.equal((await subject.claim('b')).state, 'busy');
-  },
-  'a completed id stays completed for everybody': async (subject) => {
-    await subject.claimed('a');
-    assert.equal(await subject.complete('a'), 'completed');
-    assert.equal((await subject.claim('b')).state, 'completed');
-    assert.equal(await subject.renew('a'), 'completed');
-    assert.equal(await subject.release('a'), 'completed');
-    assert.equal(await subject.complete('a'), 'completed');
-    assert.equal((await subject.claim('a')).state, 'completed');
-  },
-  'complete counts whoever holds the lease now': async (subject) => {
-    await subject.claimed('a', { leaseMs: SHORT_LEASE_MS });
-    await subject.takeOver('b');
-    assert.equal(await subject.complete('a'), 'completed');
-    assert.equal(await subject.renew('b'), 'completed');
-    assert.equal(await subject.release('b'), 'completed');
-  },
-  'an id that was never claimed can be completed': async (subject) => {
-    assert.equal(await subject.complete('a'), 'completed');
-    assert.equal((await subject.claim('b')).state, 'completed');
-  },
-  'a released id can be claimed at once; attempts and finished handlers are kept': async (subject) => {
-    await subject.claimed('a');
-    assert.equal(await subject.release('a', ['book', 'mail "x", é']), 'released');
-    const { attempt, abandoned, handled } = await subject.claimed('b');
-    assert.deepEqual({ attempt, abandoned }, { attempt: 2, abandoned: 0 });
-    assert.deepEqual([...handled], ['book', 'mail "x", é']);
-  },
-  'a release repeated with its token does no harm': async (subject) => {
-    await subject.claimed('a');
-    await subject.release('a', ['book']);
-    assert.equal(await subject.release('a', ['book']), 'released');
-    await subject.claimed('b');
-    assert.equal(await subject.release('a', []), 'lost');
-    assert.equal((await subject.claim('c')).state, 'busy');
-  },
-  'a renewal that runs after its release takes nothing': async (subject) => {
-    await subject.claimed('a');
-    await subject.release('a');
-    assert.equal(await subject.renew('a'), 'lost');
-    assert.equal((await subject.claimed('b')).attempt, 2);
-  },
-  'a release without a claim takes nothing': async (subject) => {
-    assert.equal(await subject.release('a'), 'lost');
-    assert.equal((await subject.claimed('b')).attempt, 1);
-  },
-  'finished handlers survive a lease that ran out': async (subject) => {
-    await subject.claimed('a');
-    await subject.release('a', ['book']);
-    await subject.claimed('b', { leaseMs: SHORT_LEASE_MS });
-    const { handled, abandoned } = await subject.takeOver('c');
-    assert.deepEqual({ handled: [...handled], abandoned }, { handled: ['book'], abandoned: 1 });
-  },
-  'a release that names no handlers keeps those that finished earlier': async (subject) => {
-    await subject.claimed('a');
-    await subject.release('a', ['book']);
-    await subject.claimed('b');
-    await subject.release('b');
-    assert.deepEqual([...(await subject.claimed('c')).handled], ['book']);
-  },
-  'claims in quick succession count once in spacedAttempts, where the store tells it': async (subject) => {
-    const attemptSpacingMs = 10_000;
-    await subject.claimed('a', { attemptSpacingMs });
-    await subject.release('a');
-    const { attempt, spacedAttempts = 1 } = await subject.claimed('b', { attemptSpacingMs });
-    assert.deepEqual({ attempt, spacedAttempts }, { attempt: 2, spacedAttempts: 1 });
-  },
-  'a completed id is forgotten after its retention': async (subject) => {
-    await subject.complete('a', SHORT_LEASE_MS);
-    let state = (await subject.claim('b', { leaseMs: SHORT_LEASE_MS })).state;
-    const endsAt = performance.now() + SHORT_LEASE_MS + MOST_CLOCK_ALLOWANCE_MS;
-    while (state === 'completed' && performance.now() < endsAt) {
-      await pause(10);
-      state = (await subject.claim('b')).state;
-    }
-    assert.equal(state, 'claimed');
-  },
-  'ids of any form are told apart': async ({ store }) => {
-    const long = 'x'.repeat(100_000);
-    const ids = [
-      long,
-      `${long}y`,
-      'a',
-      'A',
-      'a ',
-      'é',
-      'e\u0301',
-      '{a}',
-      'a:b',
-      '*',
-      '\u0000',
-      '\n',
-      '\ud800',
-      '\ud801',
-    ];
-    const suffix = randomUUID();
-    for (const id of ids) await new Subject(store, id + suffix).complete('t');
-    for (const id of ids) assert.equal((await new Subject(store, id + suffix).claim('t')).state, 'completed');
-    assert.equal((await new Subject(store, `b${suffix}`).claim('t')).state, 'claimed');
-  },
-};
