@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { fakeTime } from '../../support/fake-time.ts';
 import { ampleTime } from '../../support/limits.ts';
 import { keyCases } from '../kit/key-cases.ts';
+import { expectLateClaimsRefused } from '../kit/late-claims.ts';
 import { expectLikeMemoryStore } from '../kit/like-memory-store.ts';
 import { delayed, faults, silent } from './binding.ts';
 import { useD1 } from './fixture.ts';
@@ -25,6 +26,10 @@ describe('the store in D1', () => {
 
   test('answers like the memory store, whatever the operations', async () => {
     await expectLikeMemoryStore(open());
+  });
+
+  test('refuses a claim after its release, in whatever order they and another claim take effect', async () => {
+    await expectLateClaimsRefused(open(), createD1Store(d1.another(), { scope, ...ampleTime }));
   });
 
   test('behaves as the reference model under any interleaving of its operations and of time', async () => {

@@ -6,6 +6,7 @@ import { storeConformance } from 'posthorn/testing';
 import { afterEach, describe, expect, test } from 'vitest';
 import { ampleTime } from '../../support/limits.ts';
 import { keyCases } from '../kit/key-cases.ts';
+import { expectLateClaimsRefused } from '../kit/late-claims.ts';
 import { expectLikeMemoryStore } from '../kit/like-memory-store.ts';
 import { StoreModel, storeCommands } from '../kit/model.ts';
 import { useDynamo } from './fixture.ts';
@@ -36,6 +37,11 @@ describe('the store in DynamoDB', () => {
 
   test('answers like the memory store, whatever the operations', async () => {
     await expectLikeMemoryStore(openStore());
+  });
+
+  test('refuses a claim after its release, in whatever order they and another claim take effect', async () => {
+    const scope = randomUUID();
+    await expectLateClaimsRefused(openStore(scope), openStore(scope));
   });
 
   test('behaves as the reference model under any interleaving of its operations and of time', async () => {

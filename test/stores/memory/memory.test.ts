@@ -8,6 +8,7 @@ import { toKey } from '../../../src/receiver/dedupe/store.ts';
 import { anyCharacter } from '../../support/any-character.ts';
 import { accepted, openDirectly } from '../../support/open-endpoint.ts';
 import { keyCases } from '../kit/key-cases.ts';
+import { expectLateClaimsRefused } from '../kit/late-claims.ts';
 import { expectLikeModel } from '../kit/memory-like-model.ts';
 import { complete, expectLatestRemembered, idForms, isCompleted } from '../kit/remembered-ids.ts';
 
@@ -42,6 +43,11 @@ describe('keeps what every store promises:', () => {
 
 test('behaves as the reference model under any interleaving of its operations and of time', () =>
   expectLikeModel(300));
+
+test('refuses a claim after its release, in whatever order they and another claim take effect', async () => {
+  const store = createMemoryStore();
+  await expectLateClaimsRefused(store, store);
+});
 
 test('every operation gives its result at once, without a promise', () => {
   const store = createMemoryStore();

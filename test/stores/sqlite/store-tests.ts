@@ -6,6 +6,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { ampleTime } from '../../support/limits.ts';
 import { createLetter, deadLettersConformance } from '../kit/conformance.ts';
 import { keyCases } from '../kit/key-cases.ts';
+import { expectLateClaimsRefused } from '../kit/late-claims.ts';
 import { expectLikeMemoryStore } from '../kit/like-memory-store.ts';
 import { StoreModel, storeCommands } from '../kit/model.ts';
 import { serverDeadLettersConformance } from '../kit/server-conformance.ts';
@@ -32,6 +33,10 @@ export function testStore(openDatabase: OpenDatabase, { walks }: { readonly walk
 
     test('answers like the memory store, whatever the operations', async () => {
       await expectLikeMemoryStore(open());
+    });
+
+    test('refuses a claim after its release, in whatever order they and another claim take effect', async () => {
+      await expectLateClaimsRefused(open(), open(fixture.open()));
     });
 
     test('behaves as the reference model under any interleaving of its operations and of time', async () => {
