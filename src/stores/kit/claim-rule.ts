@@ -40,6 +40,8 @@ export interface ReleaseTerms<Handled> {
   /** Undefined to keep the names of an earlier release. */
   readonly handled: Handled | undefined;
   readonly refuseClaimsMs: number;
+  /** How much longer a refusal holds, because the clocks of processes differ; by default 0. */
+  readonly allowanceMs?: number;
 }
 
 /** Returns how long a claim of the token is still refused; 0 if the token may take the id. */
@@ -153,11 +155,13 @@ export function stateOf(found: OpenId<unknown> | undefined, now: number): PeekRe
 
 function refusedAfter(
   refused: Refused | undefined,
-  { token, refuseClaimsMs }: Pick<ReleaseTerms<unknown>, 'token' | 'refuseClaimsMs'>,
+  { token, refuseClaimsMs, allowanceMs = 0 }: Omit<ReleaseTerms<unknown>, 'handled'>,
   now: number,
 ): Refused | undefined {
   if (refuseClaimsMs <= 0) return refused;
-  const others = [...(refused ?? [])].filter(([other, until]) => other !== token && until > now);
+  const others = [...(refused ?? [])].filter(
+    ([other, until]) => other !== token && until + allowanceMs > now,
+  );
   return new Map([...others.slice(1 - MOST_REFUSED), [token, now + refuseClaimsMs]]);
 }
 

@@ -60,7 +60,13 @@ function answerTo(
     case 'release': {
       const { token, handled } = operation;
       const [retentionMs, refuseClaimsMs] = [wholeMs(operation.keepMs), wholeMs(operation.refuseMs)];
-      const terms = { token, retentionMs, handled: handled === '' ? undefined : handled, refuseClaimsMs };
+      const terms = {
+        token,
+        retentionMs,
+        handled: handled === '' ? undefined : handled,
+        refuseClaimsMs,
+        allowanceMs: CLOCK_ALLOWANCE_MS,
+      };
       return refuseClaimsMs > 0 ? releaseAndRefuse(connection, key, terms) : release(connection, key, terms);
     }
     case 'peek':
