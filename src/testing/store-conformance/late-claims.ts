@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { pause } from '../../receiver/timing/process-clock.ts';
 import { LONG_MS, MOST_CLOCK_ALLOWANCE_MS, type Requirements, SHORT_MS, type Subject } from './subject.ts';
 
 /** The requirements of a store that has `refusesLateClaims`. */
@@ -44,6 +45,7 @@ export const lateClaims: Requirements = {
     await subject.claimed('a');
     await subject.release('a', ['book']);
     assert.equal(await subject.release('b', [], SHORT_MS), 'lost');
+    await pause(2 * SHORT_MS);
     const { attempt, abandoned, handled } = await subject.takeOver('b');
     assert.deepEqual(
       { attempt, abandoned, handled: [...handled] },
