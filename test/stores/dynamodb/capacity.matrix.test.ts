@@ -79,6 +79,12 @@ test('operations of the store cost one write unit each, and a claim on a known i
   expect(await measure('a release', () => store.release({ ...request, handled }))).toEqual(written);
   const second = { requests: 2, refused: 1, units: 1 };
   expect(await measure('a claim after a release', () => store.claim(again))).toEqual(second);
+  const looked = await measure('a look', () => store.peek?.(request));
+  expect(looked).toEqual({ requests: 1, refused: 0, units: 1 });
+  const refusing = { ...request, handled: [], refuseClaimsMs: 20_000 };
+  expect(await measure('a release that refuses claims', () => store.release(refusing))).toEqual(second);
+  const absent = { ...refusing, id: 'refused' };
+  expect(await measure('the same of an absent id', () => store.release(absent))).toEqual(written);
   expect(await measure('a completion', () => store.complete(again))).toEqual(written);
   expect(await measure('a claim of a completed event', () => store.claim(request))).toEqual(refused);
   const unknown = { ...request, id: 'never', handled: [] };

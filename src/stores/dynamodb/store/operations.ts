@@ -13,7 +13,7 @@ import {
 } from '../../kit/claim-rule.ts';
 import { wholeMs } from '../../kit/durations.ts';
 import type { ServerAnswer, ServerOperation } from '../../kit/server-store.ts';
-import type { Attributes, DynamoConnection } from '../connection.ts';
+import type { Attributes, DynamoConnection, WriteOutcome } from '../connection.ts';
 import { refusalWithoutItem } from '../errors.ts';
 import { creation, endOfLease, ifAbsent, renewal, unlessChanged } from './conditional-writes.ts';
 import {
@@ -78,10 +78,7 @@ function termsOf({ token, leaseMs, keepMs }: Extract<ServerOperation, { leaseMs:
   return { token, leaseMs: wholeMs(leaseMs), retentionMs: wholeMs(keepMs) };
 }
 
-/**
- * A first claim is one write. A refusal brings the item, so any other claim is two. The first one creates the
- * item by an UpdateItem, which a table with another key refuses, unlike a PutItem.
- */
+/** A first claim is one write. A refusal brings the item, so any other claim is two. */
 async function claim(connection: DynamoConnection, key: Attributes, terms: ClaimTerms): Promise<string> {
   let found: FoundId | undefined;
   for (;;) {
@@ -92,17 +89,28 @@ async function claim(connection: DynamoConnection, key: Attributes, terms: Claim
     if (msLeft > 0) return `busy ${msLeft}`;
     const next = present === undefined ? firstClaim(terms, '', now) : nextClaim(present, terms, now);
     const revision = randomUUID();
-    const attributes = openAttributes(next, revision);
-    const condition = present === undefined ? ifAbsent(now) : unlessChanged(present);
-    const outcome =
-      found === undefined
-        ? await connection.update({ Key: key, ...creation(attributes) })
-        : await connection.put({ Item: { ...key, ...attributes }, ...condition });
+    const outcome = await write(connection, key, { found, next: openAttributes(next, revision) }, now);
     if (outcome.isWritten) return claimAnswer(next, now);
     found = present === undefined ? foundAfterAll(outcome.found) : foundIn(outcome.found);
     // The answer to an earlier try was lost.
     if (found?.revision === revision) return claimAnswer(next, now);
   }
+}
+
+/**
+ * Writes an open id unless the item is another one than was found. The first try creates the item by an
+ * UpdateItem, which a table with another key refuses, unlike a PutItem.
+ */
+function write(
+  connection: DynamoConnection,
+  key: Attributes,
+  { found, next }: { readonly found: FoundId | undefined; readonly next: Attributes },
+  now: number,
+): Promise<WriteOutcome> {
+  if (found === undefined) return connection.update({ Key: key, ...creation(next) });
+  const present = presentOf(found, now);
+  const condition = present === undefined || isCompleted(present) ? ifAbsent(now) : unlessChanged(present);
+  return connection.put({ Item: { ...key, ...next }, ...condition });
 }
 
 function claimAnswer(id: OpenId<string>, now: number): string {
@@ -172,11 +180,7 @@ async function releaseAndRefuse(
     const isOwner = present?.token === terms.token;
     const next = isOwner ? ownRelease(present, terms, now) : foreignRelease(present, '', terms, now);
     const revision = randomUUID();
-    const condition = present === undefined ? ifAbsent(now) : unlessChanged(present);
-    const outcome = await connection.put({
-      Item: { ...key, ...openAttributes(next, revision) },
-      ...condition,
-    });
+    const outcome = await write(connection, key, { found, next: openAttributes(next, revision) }, now);
     if (outcome.isWritten) return isOwner ? 'released' : 'lost';
     found = present === undefined ? foundAfterAll(outcome.found) : foundIn(outcome.found);
     // The answer to an earlier try was lost.
