@@ -4,7 +4,7 @@ import { createMemoryStore, type Outcome, type Store } from 'posthorn';
 import { describe, expect, test } from 'vitest';
 import { mistakes } from '../simulation/mistakes.ts';
 import { promiseTexts } from '../simulation/promise-texts.ts';
-import { walkMistakes } from '../simulation/walks/mistakes.ts';
+import { lateClaimMistakes, walkMistakes } from '../simulation/walks/mistakes.ts';
 import { type StoreOperation, storeOperations } from '../stores/kit/store-operations.ts';
 import type { StoreRecord } from '../stores/memory/store-model.ts';
 import { packageRoot } from '../support/child-program.ts';
@@ -183,7 +183,7 @@ test('each outcome is told', () => {
 
 describe('what is said of the simulated world', () => {
   test('has its promises', () => {
-    const [, told = ''] = /^them\. In no state .*?:\n\n(.*?)\n\n/ms.exec(page) ?? [];
+    const [, told = ''] = /In no state is .*?:\n\n(.*?)\n\n/s.exec(page) ?? [];
     expect(told.split('\n')).toEqual(promiseTexts.map((promise) => `- ${promise}`));
   });
 
@@ -193,6 +193,7 @@ describe('what is said of the simulated world', () => {
 
   test('has the promises of concurrency keys that mistakes break, and the number of these mistakes', () => {
     expect(page).toContain(`one of ${walkMistakes.length} mistakes with concurrency keys`);
+    expect(page).toContain(`or one of ${lateClaimMistakes.length} with late claims`);
     const [, told = ''] = /The promises of keys are:\n\n(.*?)\n\n/s.exec(page) ?? [];
     const broken = new Set(walkMistakes.map(({ promise }) => `- ${promise}`));
     expect(told.split('\n').sort()).toEqual([...broken].sort());

@@ -63,6 +63,7 @@ function die(world: World, process: SimulatedProcess): void {
 
 function loseAnswer(world: World, operation: Operation): void {
   operation.isLost = true;
+  if (operation.token !== undefined && operation.kind !== 'claim') world.promises.mayLeaseRunOut = true;
   world.late.push(operation);
 }
 
@@ -76,6 +77,17 @@ export const lateOperations: ActionSource = (world) => {
     const take = (): void => {
       late.splice(late.indexOf(operation), 1);
     };
+    // Its client may have repeated a claim, and the server gets both in the end.
+    if (kind === 'claim' && operation.isLost)
+      return {
+        kind: 'option',
+        name: `the claim that ${name} gave up arrives${hasArrived ? ' again' : ''}`,
+        act: () => {
+          if (!hasArrived) return operation.arrive();
+          take();
+          operation.arriveAgain();
+        },
+      };
     if (hasArrived)
       return {
         kind: 'option',

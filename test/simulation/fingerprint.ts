@@ -1,4 +1,5 @@
 import { LetterOperations } from '../../src/receiver/dead-letters/letter-operations.ts';
+import { isHold } from '../../src/receiver/dedupe/claim-token.ts';
 import type { Receiver } from '../../src/receiver/receiver-interface.ts';
 import { clock, MONOTONIC_START, VirtualTimer, WALL_START } from './clock.ts';
 import { waitsFor } from './letter-waits.ts';
@@ -63,7 +64,10 @@ export function readState(world: World, sink: Sink): void {
   reader.read(record.facts);
   reader.read([letters, faults, world.faultCount]);
   for (const { name, process, isOver } of world.calls) reader.read([name, process.name, isOver]);
-  for (const operation of world.late) reader.readOperation(operation);
+  for (const operation of world.late) {
+    reader.readOperation(operation);
+    if (operation.kind === 'claim') reader.read(promises.refusedUntil(operation.token));
+  }
   for (const { process, isLast, state, sentAt } of deliveries)
     reader.read([process.name, isLast, state, state === 'waiting' ? sentAt : 0]);
   reader.read(promises.facts);
@@ -92,7 +96,7 @@ class Reader {
     this.read(request);
     if (isOfLetter(kind)) this.read(cause);
     if (kind !== 'handlers') this.read(sentAt);
-    if (hasArrived) this.read(answer);
+    if (hasArrived) this.read(kind === 'claim' && isLost ? hasArrived : answer);
     this.read(isLost);
   }
 
@@ -119,7 +123,7 @@ class Reader {
     }
     const name = this.#names.get(text) ?? this.#names.size;
     this.#names.set(text, name);
-    this.#sink.add('token');
+    this.#sink.add(isHold(text) ? 'hold' : 'token');
     this.#sink.add(name);
   }
 

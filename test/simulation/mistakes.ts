@@ -1,3 +1,4 @@
+import { claimMistakes } from './claim-mistakes.ts';
 import type { PromiseText } from './promise-texts.ts';
 import type { ScopeName } from './scope.ts';
 
@@ -48,8 +49,8 @@ export const mistakes: readonly Mistake[] = [
   {
     name: 'a release ends the lease of anybody',
     file: 'stores/memory/memory.ts',
-    find: "if (record === undefined || record.token !== token) return { state: 'lost' };",
-    replace: "if (record === undefined) return { state: 'lost' };",
+    find: 'if (record !== undefined && record.token === token) {',
+    replace: 'if (record !== undefined) {',
     scope: 'a lost reply',
     promise: 'nobody takes an id from a run whose lease holds',
   },
@@ -74,7 +75,7 @@ export const mistakes: readonly Mistake[] = [
   {
     name: 'nobody looks again after a letter was stored beside a run',
     file: 'receiver/handling/event-letter.ts',
-    find: 'if (isCompleted) await this.remove();',
+    find: 'if (await isCompleted(handling, services)) await this.remove();',
     replace: '',
     scope: 'without a fault',
     promise: 'no letter is left of an event that was handled',
@@ -160,12 +161,12 @@ export const mistakes: readonly Mistake[] = [
     promise: 'without a fault no lease runs out',
   },
   {
-    name: 'nobody looks again after a letter was stored, unless the event is running',
-    file: 'receiver/handling/event-letter.ts',
-    find: "if (answer?.state === 'busy') return;",
-    replace: "if (!(answer?.state === 'busy')) return;",
+    name: 'a look takes an event that is running for one that was handled',
+    file: 'receiver/dedupe/is-completed.ts',
+    find: "return found.state === 'completed';",
+    replace: "return found.state !== 'unknown';",
     scope: 'without a fault',
-    promise: 'no letter is left of an event that was handled',
+    promise: 'no letter is removed before its event is handled or dropped',
   },
   {
     name: 'a lost lease is taken for one that holds',
@@ -215,4 +216,5 @@ export const mistakes: readonly Mistake[] = [
     scope: 'one delivery, whatever fails once',
     promise: 'no lease is renewed for handlers that should have ended long ago',
   },
+  ...claimMistakes,
 ];

@@ -6,7 +6,7 @@ type LetterOperation = 'get' | 'put' | 'remove';
 /** An operation that a process has sent, and whose answer it waits for. */
 export interface Operation {
   readonly process: string;
-  readonly kind: StoreOperation | LetterOperation | 'handlers';
+  readonly kind: StoreOperation | 'peek' | LetterOperation | 'handlers';
   /** The claim that it belongs to. */
   readonly token: string | undefined;
   /** Its arguments. */
@@ -23,6 +23,8 @@ export interface Operation {
   isLost: boolean;
   /** Performs it, unless that has happened. */
   readonly arrive: () => void;
+  /** Performs it once more: its client had repeated it. */
+  readonly arriveAgain: () => void;
   /** Performs it, unless that has happened, and gives the process its answer. */
   readonly reply: () => void;
   /** Gives the process an error. */
@@ -56,6 +58,7 @@ export function send<T>(
         operation.answer = answer;
         give = () => resolve(answer);
       },
+      arriveAgain: () => void perform(),
       reply: () => {
         operation.arrive();
         give?.();

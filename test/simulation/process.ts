@@ -114,7 +114,13 @@ export class SimulatedProcess {
           return record.complete(memory, request);
         });
       },
-      release: (request) => this.#ask('release', request, () => record.release(memory, request)),
+      release: (request) =>
+        this.#ask('release', request, () => {
+          promises.noteRelease(request.token);
+          return record.release(memory, request);
+        }),
+      peek: (request) => send(this.pending, 'peek', undefined, request, () => record.peek(memory, request)),
+      refusesLateClaims: true,
     };
   }
 

@@ -22,6 +22,9 @@ export const promiseTexts = [
   'an event that was handled is recorded',
   'no letter is left of an event that was handled',
   'an event that is not handled is parked',
+  'a claim is given back by its process',
+  'nobody is shut out by a claim that was given back',
+  'a claim that is not a run is neither an attempt nor abandoned',
 ] as const;
 
 export type PromiseText = (typeof promiseTexts)[number];

@@ -14,6 +14,12 @@ export class Promises {
   isDropped = false;
   /** The store has recorded a completion. */
   isRecorded = false;
+  /** An operation of a claim that was granted got no answer: its lease may run out. */
+  mayLeaseRunOut = false;
+  /** A claim came later than a store refuses it, and was granted. */
+  #isPastLimit = false;
+  /** Until when the claims of each token are refused that was given back. */
+  readonly #refusals: Map<string, number> = new Map();
   /** Tokens that were given the id although the completion was recorded. */
   readonly #late = new Set<string>();
   readonly #world: World;
@@ -26,7 +32,27 @@ export class Promises {
   get facts(): readonly unknown[] {
     const { record } = this.#world;
     const leases = this.#running().map((token) => Math.max(clock.now, record.leaseOf(token)));
-    return [this.isHandled, this.isDropped, this.isRecorded, this.#late, leases];
+    const { mayLeaseRunOut } = this;
+    return [
+      this.isHandled,
+      this.isDropped,
+      this.isRecorded,
+      this.#late,
+      leases,
+      mayLeaseRunOut,
+      this.#isPastLimit,
+    ];
+  }
+
+  /** Until when the claims of a token are refused; now if that is over, and undefined if they are not. */
+  refusedUntil(token = ''): number | undefined {
+    const until = this.#refusals.get(token);
+    return until === undefined ? undefined : Math.max(clock.now, until);
+  }
+
+  /** The store is asked to give a claim back. */
+  noteRelease(token: string): void {
+    this.#refusals.set(token, clock.now + times.leaseMs);
   }
 
   break(promise: PromiseText): void {
@@ -38,7 +64,33 @@ export class Promises {
     const isAbandoned = 'abandoned' in answer && answer.abandoned > 0;
     if (isAbandoned && this.#world.faults.size === 0) this.break('without a fault no lease runs out');
     if (this.isRecorded && (state === 'claimed' || state === 'held')) this.#late.add(token);
+    if (state === 'claimed') this.#checkCounts(token);
+    if (state === 'busy') this.#checkBusy(token);
     return answer;
+  }
+
+  /** The store has granted a claim, and counts the claim before it. */
+  #checkCounts(token: string): void {
+    const { record } = this.#world;
+    this.#isPastLimit ||= this.refusedUntil(token) === clock.now;
+    if (record.hasCountedHold) this.break('a claim that is not a run is neither an attempt nor abandoned');
+    if (this.refusedUntil(record.abandoned) !== undefined) this.#noteLeft();
+  }
+
+  /** A claim is left in the store until its lease has run out. */
+  #noteLeft(): void {
+    const { faults } = this.#world;
+    const isExcused =
+      faults.has('crash') || faults.has('standstill') || this.mayLeaseRunOut || this.#isPastLimit;
+    if (!isExcused) this.break('a claim is given back by its process');
+  }
+
+  /** A claim that comes late may take the id only once it is not refused any more. */
+  #checkBusy(token: string): void {
+    const { record } = this.#world;
+    const isOfOther = record.state === 'processing' && record.token !== token;
+    if (isOfOther && this.refusedUntil(record.token) !== undefined && !this.#isPastLimit)
+      this.break('nobody is shut out by a claim that was given back');
   }
 
   noteCompletion({ token }: CompleteRequest, sentAt: number): void {
@@ -145,6 +197,7 @@ export class Promises {
         this.break('no permit, timer, body or listener is left when nothing happens any more');
     if (calls.some(({ isOver }) => !isOver)) this.break('every replay and every drop ends');
     if (deliveries.some(({ state }) => state === 'waiting')) this.break('every delivery is answered');
+    if (record.state === 'processing') this.#noteLeft();
     const isRefused = deliveries.some(({ isLast, state }) => isLast && state === 'refused');
     if (isRefused && !faults.has('letter'))
       this.break('the last delivery is not refused while letters can be stored');

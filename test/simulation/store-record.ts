@@ -1,3 +1,4 @@
+import { isHold } from '../../src/receiver/dedupe/claim-token.ts';
 import type {
   ClaimedResult,
   ClaimRequest,
@@ -5,6 +6,8 @@ import type {
   CompleteRequest,
   CompleteResult,
   LeaseRequest,
+  PeekRequest,
+  PeekResult,
   ReleaseRequest,
   ReleaseResult,
   RenewResult,
@@ -20,6 +23,10 @@ export class StoreRecord {
   token: string | undefined;
   /** The answer to the last claim. */
   claimed: ClaimedResult | undefined;
+  /** The token of the claim that the last one has counted as abandoned, if it has counted one. */
+  abandoned: string | undefined;
+  /** A claim that is not a run was counted as an attempt, or as abandoned. */
+  hasCountedHold = false;
   /** When the id was claimed first, and when a claim last counted as an attempt. */
   firstClaimedAt = 0;
   countedAt = 0;
@@ -63,6 +70,13 @@ export class StoreRecord {
   }
 
   #noteClaim({ token, leaseMs }: ClaimRequest, answer: ClaimedResult): void {
+    const { token: earlier = '' } = this;
+    // A renewal may have made the id, and counted as the first attempt.
+    const { attempt = answer.attempt, abandoned = 0 } = this.claimed ?? {};
+    this.abandoned = answer.abandoned > abandoned ? earlier : undefined;
+    // A claim that is not a run is answered with the number of the next run.
+    const most = isHold(earlier) ? attempt : attempt + 1;
+    this.hasCountedHold ||= answer.attempt > most || (isHold(earlier) && this.abandoned !== undefined);
     const isCounted = answer.spacedAttempts !== this.claimed?.spacedAttempts;
     if (isCounted) this.countedAt = clock.now;
     this.firstClaimedAt = clock.now - answer.firstClaimedMsAgo;
@@ -95,6 +109,11 @@ export class StoreRecord {
     this.state = 'released';
     if (request.handled.length > 0) this.handled = [...request.handled];
     return answer;
+  }
+
+  peek(store: Store, request: PeekRequest): PeekResult {
+    const answer = store.peek === undefined ? undefined : atOnce(store.peek(request));
+    return answer ?? { state: 'unknown' };
   }
 }
 

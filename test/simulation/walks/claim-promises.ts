@@ -1,8 +1,14 @@
 import type { CompleteRequest, ReleaseRequest } from '../../../src/receiver/dedupe/store.ts';
 import { clock } from '../clock.ts';
+import { checkKeyEnded, isKeyId } from './key-promises.ts';
 import type { WalkProcess } from './process.ts';
-import type { HandlerRun, SimulatedEvent } from './simulated-event.ts';
+import type { HandlerRun, KeyClaim, SimulatedEvent } from './simulated-event.ts';
 import type { WalkWorld } from './world.ts';
+
+/** The pause before a release is tried again: `src/receiver/dedupe/retries.ts`. */
+const FIRST_RELEASE_PAUSE_MS = 100;
+
+const GIVEN_BACK = 'a claim is given back by its process';
 
 /** `abandoned` is the token of the claim whose lease has run out. */
 export function noteClaim(world: WalkWorld, token: string, abandoned: string | undefined): void {
@@ -17,20 +23,41 @@ export function noteClaim(world: WalkWorld, token: string, abandoned: string | u
  * (`onStoreFailure: 'process'`), where a run releases a claim that it may have only at its end. If the store
  * has forgotten the event, a renewal that arrives after the release claims it anew.
  */
-export function checkEnded(world: WalkWorld, token: string): void {
+export function checkEnded(world: WalkWorld, token: string, promise = GIVEN_BACK): void {
   const claim = world.claims.get(token);
   if (claim === undefined) return;
-  const { process, event, faults, sentAt } = claim;
-  const hasFault = ['renew', 'release', 'complete'].some((kind) => faults.has(kind));
-  const isUnclaimed = world.promises.mayBeUnclaimed(event);
-  const isExcused =
-    process.state !== 'running' ||
-    process.stoodStillAt >= sentAt ||
-    hasFault ||
-    isUnclaimed ||
-    event.forgottenAt > 0;
-  if (!isExcused)
-    world.promises.break('a claim is given back by its process', `${event.id} in ${process.name}`);
+  const { process, event } = claim;
+  const isExcused = claim.mayRunOut || world.promises.mayBeUnclaimed(event) || event.forgottenAt > 0;
+  if (!isExcused) world.promises.break(promise, `${event.id} in ${process.name}`);
+}
+
+/** The claim of a token, of an event or of a key. */
+function claimOf({ claims, keyClaims }: WalkWorld, token = ''): KeyClaim | undefined {
+  return claims.get(token) ?? keyClaims.get(token);
+}
+
+/**
+ * A claim that comes after it was given back does no harm if it comes soon enough. A store that refuses such
+ * claims does so for as long as a lease. Any other store is told once more to give the claim back, when a
+ * command would have timed out.
+ */
+export function noteGranted(world: WalkWorld, token: string): void {
+  const { store, times } = world.configuration;
+  const claim = claimOf(world, token);
+  const limitMs = store === 'plain' ? times.commandTimeoutMs : times.leaseMs;
+  if (claim !== undefined && clock.now > claim.givenBackAt + limitMs) claim.isPastLimit = true;
+}
+
+/** A claim is answered `busy`, because the claim of `holder` has the id. */
+export function checkBusy(world: WalkWorld, id: string, holder: string): void {
+  const { store, times } = world.configuration;
+  const { givenBackAt = clock.now } = claimOf(world, holder) ?? {};
+  const releases = store === 'plain' ? 2 : 1;
+  const pauseMs = store === 'plain' ? FIRST_RELEASE_PAUSE_MS : 0;
+  if (clock.now <= givenBackAt + releases * times.commandTimeoutMs + pauseMs) return;
+  const promise = 'nobody is shut out by a claim that was given back';
+  if (isKeyId(id)) checkKeyEnded(world, id, holder, promise);
+  else checkEnded(world, holder, promise);
 }
 
 /** The store records a completion. */
@@ -64,6 +91,8 @@ export function noteRelease(
   process: WalkProcess,
   { id, token, handled }: ReleaseRequest,
 ): void {
+  const claim = claimOf(world, token);
+  if (claim !== undefined) claim.givenBackAt = Math.min(claim.givenBackAt, clock.now);
   const event = world.store.eventOf(id);
   // A run without a claim is taken for one with the claim that its process has not given back.
   const isUnknown = world.hasQueue && world.hasWrongClock;

@@ -8,6 +8,7 @@ export type Fault =
   | 'lost reply'
   | 'late reply'
   | 'failed operation'
+  | 'late claim'
   | 'letter'
   | 'queue'
   | 'forgetting'
@@ -23,6 +24,13 @@ export interface Times {
   /** How long the service waits for an answer. */
   readonly serviceTimeoutMs: number;
 }
+
+/**
+ * The server of a `timed` store does nothing with a claim that comes late, such as Redis. A `refusing` store
+ * has no clock for that, such as DynamoDB: it refuses late claims only of tokens that were given back. A
+ * `plain` one, of a user, does not do that either, has no `peek`, and takes all claims for runs.
+ */
+export type StoreKind = 'timed' | 'refusing' | 'plain';
 
 /** A handler that all receivers have. */
 export interface HandlerOptions {
@@ -49,6 +57,7 @@ export interface Configuration {
   /** How likely it is that an event fails each time. */
   readonly poison: number;
   readonly onStoreFailure: 'reject' | 'process';
+  readonly store: StoreKind;
   readonly hasDeadLetters: boolean;
   readonly hasSchema: boolean;
   readonly maxRunning: number | undefined;
@@ -118,7 +127,7 @@ const queuedLists: readonly (readonly HandlerOptions[])[] = [
 ];
 
 const allFaults: readonly Fault[] = [
-  ...(['crash', 'standstill', 'lost reply', 'late reply', 'failed operation'] as const),
+  ...(['crash', 'standstill', 'lost reply', 'late reply', 'failed operation', 'late claim'] as const),
   ...(['letter', 'queue', 'forgetting', 'clock'] as const),
 ];
 
@@ -162,6 +171,7 @@ function any(random: Random): Configuration {
     keys: [],
     poison: random.pick([0, 0, 0.5, 1]),
     onStoreFailure: random.chance(0.2) ? 'process' : 'reject',
+    store: random.pick(['timed', 'timed', 'refusing', 'plain']),
     hasDeadLetters: random.chance(0.9),
     hasSchema: random.chance(0.2),
     maxRunning: random.chance(0.2) ? random.integer(1, 2) : undefined,
@@ -201,6 +211,13 @@ export const profiles: Readonly<Record<string, (random: Random) => Configuration
     // A key is at stake in a few moments of a walk only: faults come often, and standstills last.
     faults: random.chance(0.5) ? allFaults.filter(() => random.chance(0.4)) : [random.pick(allFaults)],
     pace: { ...drawPace(random), fault: random.pick([1, 5, 20]), thaw: random.pick([0.05, 0.3, 1]) },
+  }),
+  'late claims': (random) => ({
+    ...any(random),
+    store: random.pick(['refusing', 'plain']),
+    faults: ['late claim', random.pick(allFaults)],
+    mostFaults: random.integer(1, 3),
+    pace: { ...drawPace(random), fault: random.pick([1, 5]) },
   }),
   letters: (random) => ({
     ...any(random),

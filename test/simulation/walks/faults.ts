@@ -48,6 +48,10 @@ const sources: Readonly<Record<Fault, ActionSource>> = {
   'late reply': (world) => ofOperations(world, 'store', lateAnswerOf),
   'failed operation': (world) =>
     ofOperations(world, 'store', (operation, process) => failureOf(process, operation)),
+  'late claim': (world) =>
+    ofOperations(world, 'store', (operation, process) =>
+      operation.mayComeLate && !operation.hasArrived ? delaysOf(operation, process) : [],
+    ),
   // Letters and queues end each operation sooner or later: their clients have time limits of their own.
   letter: (world) => ofOperations(world, 'letters', disturbancesOf),
   queue: (world) => ofOperations(world, 'queue', disturbancesOf),
@@ -108,6 +112,21 @@ function failureOf(process: WalkProcess, operation: PendingOperation): Action {
     process.forget(operation);
     process.run(() => operation.fail(new Error('the connection is lost')));
   });
+}
+
+/** A claim arrives after its process has given it up, and perhaps given it back. */
+function delaysOf(operation: PendingOperation, process: WalkProcess): Action[] {
+  return [
+    fault(`${operation.name} is delayed`, () => {
+      disturb(operation, process);
+      operation.fate = 'delayed';
+    }),
+    fault(`${operation.name} fails, and is still on its way`, () => {
+      disturb(operation, process);
+      operation.fate = 'lost';
+      process.run(() => operation.fail(new Error('the connection is lost')));
+    }),
+  ];
 }
 
 function lateAnswerOf(operation: PendingOperation, process: WalkProcess): Action {

@@ -10,6 +10,8 @@ import type { WalkWorld } from './world.ts';
 /** The beginning of the ids that only concurrency keys have. */
 const KEY_PREFIX = keyId('', '').slice(0, 'handled:key:'.length);
 
+const RELEASED = 'a concurrency key is released by its process';
+
 export function isKeyId(id: string): boolean {
   return id.startsWith(KEY_PREFIX);
 }
@@ -87,18 +89,12 @@ export function checkKeyAtRest(world: WalkWorld, id: string): void {
  * The claim of a key is released by its process. Suspended if the process has died or stands still, if a
  * renewal or the release had a fault, if the store has forgotten the key, and if its handlers ran without it.
  */
-export function checkKeyEnded(world: WalkWorld, id: string, token = ''): void {
+export function checkKeyEnded(world: WalkWorld, id: string, token = '', promise = RELEASED): void {
   const claim = world.keyClaims.get(token);
   if (claim === undefined || world.forgottenKeys.has(id)) return;
-  const { faults, process, sentAt } = claim;
-  const isExcused =
-    process.state !== 'running' ||
-    process.stoodStillAt >= sentAt ||
-    faults.has('renew') ||
-    faults.has('release') ||
-    (faults.size > 0 && world.configuration.onStoreFailure === 'process');
-  if (!isExcused)
-    world.promises.break('a concurrency key is released by its process', `${id} in ${process.name}`);
+  const { faults, mayRunOut, process } = claim;
+  const isUnclaimed = faults.size > 0 && world.configuration.onStoreFailure === 'process';
+  if (!mayRunOut && !isUnclaimed) world.promises.break(promise, `${id} in ${process.name}`);
 }
 
 /**

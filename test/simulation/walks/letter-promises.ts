@@ -1,6 +1,7 @@
 import type { DeadLetter } from '../../../src/receiver/dead-letters/dead-letters.ts';
 import type { WalkProcess } from './process.ts';
 import type { StoredJob } from './queue-server.ts';
+import type { SentClaim } from './simulated-event.ts';
 import type { WalkWorld } from './world.ts';
 
 /** Failures after which a job is put back: they count as no attempt. */
@@ -11,7 +12,9 @@ const UNCOUNTED = ['event_running', 'store_unavailable', 'closing', 'run_closed'
  * and to write it are two operations: another process may have written it in between. Suspended if letters
  * fail: a letter that cannot be read is replaced.
  */
-export function noteLetter(world: WalkWorld, process: WalkProcess, { id, handled }: DeadLetter): void {
+export function noteLetter(world: WalkWorld, process: WalkProcess, letter: DeadLetter): void {
+  checkAbandoned(world, letter);
+  const { id, handled } = letter;
   const read = process.namesRead.get(id) ?? [];
   if (world.eventOf(id)?.faults.has('letters')) return;
   if (read.some((name) => !handled.includes(name)))
@@ -19,6 +22,26 @@ export function noteLetter(world: WalkWorld, process: WalkProcess, { id, handled
       'a letter keeps the names of the handlers that have finished',
       `${id} by ${process.name}`,
     );
+}
+
+/**
+ * An event is parked as `run_abandoned` only after a run that did not end: its process has died or stood
+ * still, or an operation of its claim had a fault. A drop is not a run, unless the store takes all claims for
+ * runs. Suspended if letters fail, if the store has forgotten the event, without claims, and with a queue,
+ * whose jobs are abandoned too.
+ */
+function checkAbandoned(world: WalkWorld, { id, reason, runningUntil }: DeadLetter): void {
+  const event = world.eventOf(id);
+  if (event === undefined || reason !== 'run_abandoned' || runningUntil !== undefined) return;
+  const isUnknown = event.faults.has('letters') || event.forgottenAt > 0 || world.hasQueue;
+  if (isUnknown || world.promises.mayBeUnclaimed(event)) return;
+  const { claims, configuration } = world;
+  const mayRun = ({ process }: SentClaim): boolean =>
+    configuration.store === 'plain' ||
+    process.hasReplayed ||
+    event.deliveries.some((delivery) => delivery.process === process && delivery.receivedAt !== undefined);
+  if (![...claims.values()].some((claim) => claim.event === event && claim.mayRunOut && mayRun(claim)))
+    world.promises.break('an event is parked as run_abandoned only after a run that did not end', id);
 }
 
 export function noteLetterRemoved(world: WalkWorld, id: string): void {

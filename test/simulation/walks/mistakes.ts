@@ -75,7 +75,7 @@ export const walkMistakes: readonly WalkMistake[] = [
   {
     name: 'a claim of a key that got no answer is not released',
     file: 'receiver/handling/key-queue.ts',
-    find: 'void claim.giveUp().then(() => this.#calls.end());',
+    find: 'void claim.release([]).then(() => this.#calls.end());',
     replace: 'this.#calls.end();',
     profile,
     promise: 'a concurrency key is released by its process',
@@ -95,5 +95,59 @@ export const walkMistakes: readonly WalkMistake[] = [
     replace: 'return !request.waitsIfBusy && request.countBody();',
     profile,
     promise: 'a delivery waits for its concurrency key until its handlers must begin',
+  },
+];
+
+const givenBack = 'a claim is given back by its process';
+
+/** Mistakes with claims that come late, and with claims that are not runs. */
+export const lateClaimMistakes: readonly WalkMistake[] = [
+  {
+    name: 'a claim that got no answer is given back, and not refused later',
+    file: 'receiver/dedupe/claim.ts',
+    find: 'const refuseClaimsMs = this.#isUncertain ? leaseMs : undefined;',
+    replace: 'const refuseClaimsMs = undefined;',
+    profile: 'late claims',
+    promise: givenBack,
+  },
+  {
+    name: 'a claim is never uncertain',
+    file: 'receiver/dedupe/claim.ts',
+    find: 'this.#isUncertain = true;',
+    replace: '',
+    profile: 'late claims',
+    promise: 'nobody is shut out by a claim that was given back',
+  },
+  {
+    name: 'a store that refuses no claims is told only once to give a claim back',
+    file: 'receiver/dedupe/claim.ts',
+    find: 'if (this.#isUncertain && !store.refusesLateClaims)',
+    replace: 'if (this.#isUncertain && store.refusesLateClaims)',
+    profile: 'late claims',
+    promise: givenBack,
+  },
+  {
+    name: 'a store that refuses no claims is told twice at once to give a claim back',
+    file: 'receiver/dedupe/claim.ts',
+    find: 'retryRelease(store, leaseMs, request), store.commandTimeoutMs);',
+    replace: 'retryRelease(store, leaseMs, request), 0);',
+    profile: 'late claims',
+    promise: givenBack,
+  },
+  {
+    name: 'the claim of a drop is taken for a run',
+    file: 'receiver/handling/claim-for-letter.ts',
+    find: 'services, warnings, nextHoldToken());',
+    replace: 'services, warnings);',
+    profile: 'letters',
+    promise: 'an event is parked as run_abandoned only after a run that did not end',
+  },
+  {
+    name: 'an event from the future that is running is taken for one that was handled',
+    file: 'receiver/handling/park-refused.ts',
+    find: "waitMs: 0 }))?.state === 'completed';",
+    replace: "waitMs: 0 }))?.state !== 'unknown';",
+    profile: 'any',
+    promise: 'no 2xx before the event is handled, parked, dropped or queued',
   },
 ];

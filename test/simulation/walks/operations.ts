@@ -20,18 +20,18 @@ export const operations: ActionSource = ({ orphans, processes }) => [
 
 function ofProcess(process: WalkProcess, operation: PendingOperation): Action[] {
   if (operation.kind === 'handler') return process.state === 'running' ? endsOf(process, operation) : [];
-  const arrival = operation.hasArrived || operation.performer === 'application' ? [] : [arrivalOf(operation)];
-  if (process.state !== 'running' || operation.fate === 'lost') return arrival;
+  const isSent = operation.performer !== 'application';
+  const arrival = isSent && operation.mayArrive ? [arrivalOf(operation)] : [];
+  if (process.state !== 'running' || operation.isLost) return arrival;
   const refusal = operation.kind === 'schema' ? [refusalOf(process, operation)] : [];
   return [...arrival, answerTo(process, operation), ...refusal];
 }
 
 function arrivalOf(operation: PendingOperation): Action {
-  return {
-    kind: 'arrival',
-    name: `${operation.name} arrives`,
-    act: () => operation.arrive(),
-  };
+  const { hasArrived, name } = operation;
+  if (hasArrived)
+    return { kind: 'arrival', name: `${name} arrives again`, act: () => operation.arriveAgain() };
+  return { kind: 'arrival', name: `${name} arrives`, act: () => operation.arrive() };
 }
 
 export function answerTo(process: WalkProcess, operation: PendingOperation): Action {

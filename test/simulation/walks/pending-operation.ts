@@ -1,7 +1,7 @@
 import { clock } from '../clock.ts';
 import type { SimulatedEvent } from './simulated-event.ts';
 
-export type StoreOperation = 'claim' | 'renew' | 'complete' | 'release';
+export type StoreOperation = 'claim' | 'renew' | 'complete' | 'release' | 'peek';
 
 export type OperationKind = StoreOperation | 'get' | 'put' | 'remove' | 'command' | 'handler' | 'schema';
 
@@ -13,6 +13,7 @@ const performers: Readonly<Record<OperationKind, Performer>> = {
   renew: 'store',
   complete: 'store',
   release: 'store',
+  peek: 'store',
   get: 'letters',
   put: 'letters',
   remove: 'letters',
@@ -32,6 +33,8 @@ export interface Sent<T> {
   readonly token?: string | undefined;
   /** How long it takes at most without a fault. */
   readonly limitMs: number;
+  /** It is performed however late it comes. */
+  readonly mayComeLate: boolean;
   readonly perform: () => T;
 }
 
@@ -45,16 +48,22 @@ export class PendingOperation {
   /** By the monotonic clock. */
   readonly sentAt: number = clock.now;
   readonly limitMs: number;
+  readonly mayComeLate: boolean;
   /** True once it has been performed. */
   hasArrived = false;
-  /** A `late` answer may take any time, and a `lost` one never comes. */
-  fate: 'on time' | 'late' | 'lost' = 'on time';
+  /** Its client had repeated it, and both have been performed. */
+  #hasArrivedAgain = false;
+  /**
+   * A `late` answer may take any time, and a `lost` one never comes. Nor does that of a `delayed` operation,
+   * which is performed only when its time is over.
+   */
+  fate: 'on time' | 'late' | 'lost' | 'delayed' = 'on time';
   readonly #perform: () => void;
   readonly #reject: (error: Error) => void;
   #give: () => void = () => {};
 
   private constructor(
-    { kind, name, event, token, limitMs }: Sent<unknown>,
+    { kind, name, event, token, limitMs, mayComeLate }: Sent<unknown>,
     perform: () => () => void,
     reject: (error: Error) => void,
   ) {
@@ -64,6 +73,7 @@ export class PendingOperation {
     this.event = event;
     this.token = token;
     this.limitMs = limitMs;
+    this.mayComeLate = mayComeLate;
     this.#perform = () => {
       this.#give = perform();
     };
@@ -87,9 +97,20 @@ export class PendingOperation {
     return { operation: new PendingOperation(sent, perform, (error) => settle?.reject(error)), answer };
   }
 
+  /** Its process waits in vain for an answer. */
+  get isLost(): boolean {
+    return this.fate === 'lost' || this.fate === 'delayed';
+  }
+
   /** By then it is performed and answered, unless there is a fault. */
   get dueBy(): number {
     return this.sentAt + this.limitMs;
+  }
+
+  /** It may arrive now, for the first time or once more: an operation that has no answer may be repeated. */
+  get mayArrive(): boolean {
+    if (this.fate === 'delayed' && clock.now < this.dueBy) return false;
+    return !this.hasArrived || (this.mayComeLate && this.fate !== 'on time' && !this.#hasArrivedAgain);
   }
 
   /**
@@ -99,8 +120,14 @@ export class PendingOperation {
   arrive(): void {
     if (this.hasArrived) return;
     this.hasArrived = true;
-    const isTooLate = (this.kind === 'claim' || this.kind === 'renew') && clock.now >= this.dueBy;
-    if (!isTooLate) this.#perform();
+    const isTimed = (this.kind === 'claim' || this.kind === 'renew') && !this.mayComeLate;
+    if (!isTimed || clock.now < this.dueBy) this.#perform();
+  }
+
+  /** Performs it once more. */
+  arriveAgain(): void {
+    this.#hasArrivedAgain = true;
+    this.#perform();
   }
 
   /** Performs it, unless that has happened, and gives its answer to the process. */

@@ -1,12 +1,12 @@
 import type { DeadLetters } from '../../../src/receiver/dead-letters/dead-letters.ts';
 import type { CompleteRequest, Store } from '../../../src/receiver/dedupe/store.ts';
 import type { StandardSchemaV1 } from '../../../src/receiver/events/schema.ts';
-import { clock } from '../clock.ts';
 import { noteRelease } from './claim-promises.ts';
 import { isKeyId } from './key-promises.ts';
 import { noteLetter, noteLetterRemoved } from './letter-promises.ts';
 import type { StoreOperation } from './pending-operation.ts';
 import type { WalkProcess } from './process.ts';
+import { KeyClaim, SentClaim } from './simulated-event.ts';
 
 /** The store of the world, as a process reaches it. */
 export function storeOf(process: WalkProcess): Store {
@@ -16,10 +16,10 @@ export function storeOf(process: WalkProcess): Store {
     const event = store.eventOf(id);
     if (isKeyId(id)) return askForKey(process, kind, id, token, perform);
     if (event !== undefined && !world.claims.has(token))
-      world.claims.set(token, { process, event, sentAt: clock.now, faults: new Set(), grantedAt: undefined });
+      world.claims.set(token, new SentClaim(process, event));
     return process.send(kind, kind, event, perform, token);
   };
-  return {
+  const operations: Store = {
     commandTimeoutMs: world.configuration.times.commandTimeoutMs,
     claim: (request) => ask('claim', request, () => store.claim(request)),
     renew: (request) => ask('renew', request, () => store.renew(request)),
@@ -33,6 +33,12 @@ export function storeOf(process: WalkProcess): Store {
       return ask('release', request, () => store.release(request));
     },
   };
+  if (world.configuration.store === 'plain') return operations;
+  return {
+    ...operations,
+    peek: (request) => process.send('peek', 'look', store.eventOf(request.id), () => store.peek(request)),
+    refusesLateClaims: true,
+  };
 }
 
 /** An operation on a concurrency key, which is about no event. */
@@ -44,7 +50,7 @@ function askForKey<T>(
   perform: () => T,
 ): Promise<T> {
   const { keyClaims } = process.world;
-  if (!keyClaims.has(token)) keyClaims.set(token, { process, sentAt: clock.now, faults: new Set() });
+  if (!keyClaims.has(token)) keyClaims.set(token, new KeyClaim(process));
   return process.send(kind, `${kind} of the key ${id}`, undefined, perform, token);
 }
 

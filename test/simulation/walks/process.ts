@@ -117,7 +117,9 @@ export class WalkProcess {
     if (event !== undefined) this.events.add(event);
     const limitMs = this.#limitOf(kind);
     const name = `${this.name}'s ${subject}${number > 1 ? ` (${number})` : ''}`;
-    const { operation, answer } = PendingOperation.send({ kind, name, event, token, limitMs, perform });
+    const mayComeLate = kind === 'claim' && this.world.configuration.store !== 'timed';
+    const sent = { kind, name, event, token, limitMs, mayComeLate, perform };
+    const { operation, answer } = PendingOperation.send(sent);
     this.pending.push(operation);
     return answer;
   }

@@ -86,7 +86,7 @@ function nextAction(world: WalkWorld, isHealed: boolean): Happening | undefined 
 
 function answer(world: WalkWorld, isHealed: boolean): Happening | undefined {
   for (const process of world.running) {
-    const operation = process.pending.find(({ fate }) => fate !== 'lost');
+    const operation = process.pending.find(({ isLost }) => !isLost);
     if (operation === undefined) continue;
     if (operation.kind === 'handler' && operation.event?.isPoison && !isHealed)
       return { name: `${operation.name} fails`, act: () => failHandler(process, operation) };

@@ -22,25 +22,44 @@ export interface SentDelivery {
   isGivenUp: boolean;
 }
 
-/** A claim of an event, by a run, a drop or a look at its id. */
-export interface SentClaim {
+/** A claim of a concurrency key, by the handlers of one process. */
+export class KeyClaim {
   readonly process: WalkProcess;
-  readonly event: SimulatedEvent;
   /** By the monotonic clock. */
-  readonly sentAt: number;
+  readonly sentAt: number = clock.now;
   /** The kinds of its operations that had a fault. */
-  readonly faults: Set<string>;
-  /** The step in which the store granted it first; undefined until then. */
-  grantedAt: number | undefined;
+  readonly faults: Set<string> = new Set();
+  /** When its process gave it back first. */
+  givenBackAt = Number.POSITIVE_INFINITY;
+  /** It was granted later than a claim does no harm. */
+  isPastLimit = false;
+
+  constructor(process: WalkProcess) {
+    this.process = process;
+  }
+
+  /** Its lease may run out: its process does not give it back, or the store is not told, or in vain. */
+  get mayRunOut(): boolean {
+    const { faults, process } = this;
+    return (
+      process.state !== 'running' ||
+      process.stoodStillAt >= this.sentAt ||
+      ['renew', 'release', 'complete'].some((kind) => faults.has(kind)) ||
+      this.isPastLimit
+    );
+  }
 }
 
-/** A claim of a concurrency key, by the handlers of one process. */
-export interface KeyClaim {
-  readonly process: WalkProcess;
-  /** By the monotonic clock. */
-  readonly sentAt: number;
-  /** The kinds of its operations that had a fault. */
-  readonly faults: Set<string>;
+/** A claim of an event, by a run, a drop or a look at its id. */
+export class SentClaim extends KeyClaim {
+  readonly event: SimulatedEvent;
+  /** The step in which the store granted it first; undefined until then. */
+  grantedAt: number | undefined;
+
+  constructor(process: WalkProcess, event: SimulatedEvent) {
+    super(process);
+    this.event = event;
+  }
 }
 
 /** The run of one handler. */

@@ -4,6 +4,8 @@ import type {
   CompleteRequest,
   CompleteResult,
   LeaseRequest,
+  PeekRequest,
+  PeekResult,
   ReleaseRequest,
   ReleaseResult,
   RenewResult,
@@ -12,17 +14,36 @@ import type {
 import { createMemoryStore } from '../../../src/stores/memory/memory.ts';
 import { clock } from '../clock.ts';
 import { StoreRecord } from '../store-record.ts';
-import { noteClaim, noteCompletion, noteReleased } from './claim-promises.ts';
+import { checkBusy, noteClaim, noteCompletion, noteGranted, noteReleased } from './claim-promises.ts';
 import { checkKeyEnded, isKeyId } from './key-promises.ts';
 import type { SimulatedEvent } from './simulated-event.ts';
 import type { WalkWorld } from './world.ts';
 
 /** An id in the store. Each has a memory store of its own, so that each can be forgotten. */
 class Id {
-  memory: Store = createMemoryStore({ maxEntries: 1 });
-  record: StoreRecord = new StoreRecord();
+  readonly memory: Store;
+  readonly record: StoreRecord = new StoreRecord();
   /** When it was released last. */
   releasedAt: number = Number.NEGATIVE_INFINITY;
+
+  constructor(isPlain: boolean) {
+    const memory = createMemoryStore({ maxEntries: 1 });
+    this.memory = isPlain ? asPlain(memory) : memory;
+  }
+}
+
+/** The store as a user may have written it: a claim is a run, whatever its token, and none is refused. */
+function asPlain(memory: Store): Store {
+  const asRun = <Request extends CompleteRequest>(request: Request): Request => ({
+    ...request,
+    token: `run:${request.token}`,
+  });
+  return {
+    claim: (request) => memory.claim(asRun(request)),
+    renew: (request) => memory.renew(asRun(request)),
+    complete: (request) => memory.complete(asRun(request)),
+    release: (request) => memory.release({ ...asRun(request), refuseClaimsMs: 0 }),
+  };
 }
 
 /** The store that all processes share, with a record of its answers. */
@@ -60,21 +81,24 @@ export class WalkStore {
   }
 
   #id(id: string): Id {
-    const known = this.#ids.get(id) ?? new Id();
+    const known = this.#ids.get(id) ?? new Id(this.#world.configuration.store === 'plain');
     this.#ids.set(id, known);
     return known;
   }
 
   claim(request: ClaimRequest): ClaimResult {
     const { memory, record } = this.#id(request.id);
-    const { token: earlier, claimed, state } = record;
+    const { token: earlier, state } = record;
     const answer = record.claim(memory, request);
+    const isOfOther = state === 'processing' && earlier !== request.token;
+    if (answer.state === 'busy' && isOfOther) checkBusy(this.#world, request.id, earlier ?? '');
     if (answer.state !== 'claimed') return answer;
-    const isAbandoned = answer.abandoned > (claimed?.abandoned ?? 0);
-    if (!isKeyId(request.id)) noteClaim(this.#world, request.token, isAbandoned ? earlier : undefined);
+    noteGranted(this.#world, request.token);
+    if (record.hasCountedHold && this.#world.configuration.store !== 'plain')
+      this.#world.promises.break('a claim that is not a run is neither an attempt nor abandoned', request.id);
+    if (!isKeyId(request.id)) noteClaim(this.#world, request.token, record.abandoned);
     // The store does not remember a key for longer than its lease, so it counts no abandoned claim.
-    else if (state === 'processing' && earlier !== request.token)
-      checkKeyEnded(this.#world, request.id, earlier);
+    else if (isOfOther) checkKeyEnded(this.#world, request.id, earlier);
     return answer;
   }
 
@@ -96,6 +120,11 @@ export class WalkStore {
     known.releasedAt = clock.now;
     noteReleased(this.#world, request);
     return answer;
+  }
+
+  peek(request: PeekRequest): PeekResult {
+    const { memory, record } = this.#id(request.id);
+    return record.peek(memory, request);
   }
 
   /** Loses all that it knows of a concurrency key. */
