@@ -38,6 +38,11 @@ describe('the tables of version 0.2.0', () => {
     const other = createEvent('dispute.updated');
     expect(await send(other)).toEqual(accepted('processed', other.id));
     expect((await receiver.health()).deadLetters).toMatchObject({ ok: true });
+    const letter = await receiver.deadLetters?.get('evt_refused');
+    expect(letter && (await receiver.drop(letter))).toBe(true);
+    const store = createPostgresStore(pool, { scope: SCOPE });
+    const dropped = await Promise.all(['evt_refused', 'none'].map((id) => store.peek?.({ id })));
+    expect(dropped).toEqual([{ state: 'completed' }, { state: 'unknown' }]);
 
     const event = createEvent('transfer.updated');
     expect((await send(event)).status).toBe(500);

@@ -4,6 +4,8 @@ import type { Pool } from 'pg';
 import { createPostgresInbox, migratePostgres } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
+import { rankedLatest } from '../../../src/stores/postgres/inbox/sql-functions.ts';
+import { migrationSql } from '../../../src/stores/postgres/migrate.ts';
 import { awaitedLater } from '../../support/awaited-later.ts';
 import { packageRoot } from '../../support/child-program.ts';
 import { ampleDeadlines } from '../../support/limits.ts';
@@ -14,13 +16,16 @@ import { useDatabase } from './fixture.ts';
 const scope = 'upgrade-test';
 const AT = '2026-05-04T03:02:01Z';
 
-describe('tables of version 1', () => {
+describe('tables of an earlier version', () => {
   const fixture = useDatabase();
 
-  async function createSchema(schema: string): Promise<Pool> {
+  async function createSchema(schema: string, version: number): Promise<Pool> {
     const pool = fixture.connect();
     const sql = readFileSync(join(packageRoot, 'test', 'stores', 'postgres', 'version-1.sql'), 'utf8');
     await pool.query(sql.replaceAll('"posthorn"', `"${schema}"`));
+    if (version === 1) return pool;
+    await pool.query(`do $do$ begin ${rankedLatest(`"${schema}"`)}
+insert into "${schema}".migrations (version) values (2); end $do$`);
     return pool;
   }
 
@@ -28,12 +33,23 @@ describe('tables of version 1', () => {
   const recordOld = (schema: string, key: string) =>
     `select "${schema}".record_handled('${scope}', '${createEvent('transfer.updated').id}', 'state', '5000ms', '${key}', '${AT}')`;
 
-  test('keep what an old process has written, and compare it', async () => {
-    const schema = 'kept';
-    const pool = await createSchema(schema);
+  /** What a process of version 1 or 2 sends for operations on one id. */
+  const operateOld = (schema: string, key: string, names: readonly string[]) => {
+    const each = (value: unknown) => `'{${names.map(() => value)}}'`;
+    const late = each(Date.now() + 60_000);
+    return `select "${schema}".operate(5000, '${scope}', ${late}, '{${names}}', ${each(key)}, ${each('a')}, ${each(0)}, ${each(60_000)}, ${each(0)})`;
+  };
+  const claimOld = (schema: string, key: string) => operateOld(schema, key, ['claim']);
+  const isWaiting = async (pool: Pool, table: string): Promise<boolean> => {
+    const locks = 'select from pg_locks where relation = $1::regclass and not granted';
+    return (await pool.query(locks, [table])).rows.length > 0;
+  };
+
+  test.each([1, 2])('of version %s keep what an old process has written, and compare it', async (version) => {
+    const schema = `kept_${version}`;
+    const pool = await createSchema(schema, version);
     await pool.query(recordOld(schema, 'TR1'));
-    await migratePostgres(pool, { schema });
-    await migratePostgres(pool, { schema });
+    await Promise.all([1, 2].map(() => migratePostgres(pool, { schema })));
     const inbox = createPostgresInbox(pool, { scope, schema });
     const ran: unknown[] = [];
     const { send } = await openEndpoint(
@@ -52,34 +68,54 @@ describe('tables of version 1', () => {
     expect(ran).toEqual([1]);
   });
 
-  test('are migrated while a handler runs, which holds up no others meanwhile', async () => {
-    const schema = 'busy';
-    const pool = await createSchema(schema);
-    const running = await pool.connect();
-    await running.query(`begin; ${recordOld(schema, 'TR1')}`);
-    const migrated = awaitedLater(migratePostgres(pool, { schema }));
-    await until('the migration waits for the handler', async () => {
-      const { rows } = await pool.query(
-        'select 1 from pg_locks where relation = $1::regclass and not granted',
-        [`"${schema}".inbox_latest`],
-      );
-      return rows.length > 0;
-    });
-    // As an old process does: a run whose row is locked looks again a little later.
-    await until('another handler has run', async () => {
-      try {
-        await pool.query(recordOld(schema, 'TR2'));
-        return true;
-      } catch (error) {
-        expect(error).toMatchObject({ code: '55P03' });
-        return false;
-      }
-    });
-    await running.query('commit');
-    running.release();
-    await migrated;
-    await pool.query(recordOld(schema, 'TR1'));
-    const { rows } = await pool.query(`select key, rank, rank_at from "${schema}".inbox_latest order by key`);
-    expect(rows).toEqual(['TR1', 'TR2'].map((key) => ({ key, rank: null, rank_at: null })));
+  test.each([
+    {
+      version: 1,
+      work: 'handler',
+      table: 'inbox_latest',
+      send: recordOld,
+      added: { rank: null, rank_at: null },
+    },
+    { version: 2, work: 'claim', table: 'events', send: claimOld, added: { refused: null } },
+  ])(
+    'of version $version are migrated while a $work runs, which holds up no others meanwhile',
+    async (of) => {
+      const { version, table, send, added } = of;
+      const schema = `busy_${version}`;
+      const pool = await createSchema(schema, version);
+      const running = await pool.connect();
+      await running.query(`begin; ${send(schema, 'TR1')}`);
+      const migrated = awaitedLater(migratePostgres(pool, { schema }));
+      await until('the migration waits', () => isWaiting(pool, `"${schema}".${table}`));
+      // As an old process does: it looks again a little later.
+      await until('another has run', async () => {
+        try {
+          await pool.query(send(schema, 'TR2'));
+          return true;
+        } catch (error) {
+          expect(error).toMatchObject({ code: '55P03' });
+          return false;
+        }
+      });
+      await running.query('commit');
+      running.release();
+      await migrated;
+      await pool.query(send(schema, 'TR1'));
+      const columns = ['key', ...Object.keys(added)].join(', ');
+      const { rows } = await pool.query(`select ${columns} from "${schema}".${table} order by key`);
+      expect(rows).toEqual(['TR1', 'TR2'].map((key) => ({ key, ...added })));
+    },
+  );
+
+  test('of version 2 are migrated while operations of an old process wait for that', async () => {
+    const pool = await createSchema('waiting', 2);
+    const migrating = await pool.connect();
+    await migrating.query('begin; lock table waiting.events in access exclusive mode');
+    const operations = awaitedLater(pool.query(operateOld('waiting', 'TR1', ['claim', 'release'])));
+    await until('the operations wait', () => isWaiting(pool, 'waiting.events'));
+    await migrating.query(`${migrationSql('waiting')}commit`);
+    migrating.release();
+    const { rows } = await operations;
+    expect(rows).toEqual([{ operate: expect.stringMatching(/\nclaimed 1 0 0 1 \nreleased$/) }]);
   });
 });

@@ -179,7 +179,9 @@ export class PostgresOperations {
    */
   #settle(pending: PooledOperation, result: string): void {
     this.#pending.noteAnswered(pending);
-    if (result !== 'late') pending.settle(result);
+    // Tables before version 3 take a peek for the release of a token that has no id: a completed one differs.
+    const isUnknown = result === 'lost' && pending.operation.name === 'peek';
+    if (result !== 'late') pending.settle(isUnknown ? 'unknown' : result);
     else if (pending.wasLate) pending.fail(lateError());
     else {
       pending.wasLate = true;

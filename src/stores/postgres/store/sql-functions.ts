@@ -3,10 +3,10 @@ import { MOST_REFUSED } from '../../kit/claim-rule.ts';
 
 /**
  * Creates the functions of the store, in the schema, which is quoted, or replaces those of an earlier
- * version. An earlier posthorn calls `operate` and `clean`, so these keep their parameters. They are
- * functions, because PostgreSQL would parse and plan the same statements anew at each operation, which takes
- * several times as long as running them; and what a prepared statement would save, PgBouncer in transaction
- * mode loses.
+ * version. Each keeps its parameters, because processes of that version go on calling it. They are functions,
+ * because PostgreSQL would parse and plan the same statements anew at each operation, which takes several
+ * times as long as running them; and what a prepared statement would save, PgBouncer in transaction mode
+ * loses.
  *
  * An open claim has a token; once it is released, it has no lease. A completed id has neither. A row that has
  * expired counts as absent. Only `first_expires_at` is indexed besides the key, and it stays as it is while
@@ -172,22 +172,20 @@ begin
   where event.token is not null;
 end $function$;
 
-drop function if exists ${schema}.release(text, text, text, interval, text);
 create or replace function ${schema}.release(
-  p_scope text, p_key text, p_token text, p_retention interval, p_handled text, p_refuse interval
+  p_scope text, p_key text, p_token text, p_retention interval, p_handled text
 ) returns text language plpgsql as $function$
 declare
   moment timestamptz;
   event ${schema}.events%rowtype;
 begin
-  if p_refuse > '0' then perform ${schema}.refuse_claims(p_scope, p_key, p_token, p_refuse); end if;
   select * into event from ${schema}.events where scope = p_scope and key = p_key for update;
   moment := clock_timestamp();
   if not found or event.expires_at <= moment then return 'lost'; end if;
   if event.token is null then return 'completed'; end if;
   if event.token <> p_token then return 'lost'; end if;
   update ${schema}.events set
-    lease_ends_at = null, expires_at = moment + greatest(p_retention, p_refuse),
+    lease_ends_at = null, expires_at = moment + p_retention,
     handled = coalesce(nullif(p_handled, ''), event.handled)
   where scope = p_scope and key = p_key;
   return 'released';
@@ -238,7 +236,9 @@ begin
     elsif p_names[i] = 'peek' then
       result := ${schema}.peek(p_scope, p_keys[i]);
     else
-      result := ${schema}.release(p_scope, p_keys[i], p_tokens[i], retention, p_details[i], lease);
+      if lease > '0' then perform ${schema}.refuse_claims(p_scope, p_keys[i], p_tokens[i], lease); end if;
+      retention := greatest(retention, lease);
+      result := ${schema}.release(p_scope, p_keys[i], p_tokens[i], retention, p_details[i]);
     end if;
     results := results || E'\\n' || result;
   end loop;
