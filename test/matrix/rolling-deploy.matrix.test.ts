@@ -1,18 +1,20 @@
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import type { DeadLetters } from 'posthorn';
-import { createPostgresDeadLetters } from 'posthorn/postgres';
-import { createRedisDeadLetters } from 'posthorn/redis';
+import { createPostgresDeadLetters, createPostgresStore } from 'posthorn/postgres';
+import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { jsonLines, posthorn } from '../cli/posthorn.ts';
 import { runFastClock } from '../queues/bullmq/fast-clock.ts';
 import { openQueue } from '../queues/bullmq/queue-fixture.ts';
-import { Deploy, handledIn, repeatedIn } from '../stored-forms/deploy.ts';
+import { Deploy, endedIn, repeatedIn } from '../stored-forms/deploy.ts';
+import { loadFormer, testNeighbours } from '../stored-forms/neighbours.ts';
 import { APPLICATION_TABLES, SCOPE } from '../stored-forms/record.ts';
 import { rollReceivers, SOME } from '../stored-forms/roll-receivers.ts';
 import { buildCommit, today, type Version } from '../stored-forms/version.ts';
-import { usePostgres } from '../stores/postgres/fixture.ts';
+import { useDatabase, usePostgres } from '../stores/postgres/fixture.ts';
 import { useRedis } from '../stores/redis/fixture.ts';
+import { ampleTime } from '../support/limits.ts';
 import { until } from '../support/until.ts';
 
 /** Version 0.2.0, the minor version before that of today. */
@@ -40,7 +42,7 @@ async function checkEvents(deploy: Deploy, deadLetters: DeadLetters, place: Plac
   const notes = deploy.notes();
   const parked: string[] = [];
   for await (const { id } of deadLetters.list()) parked.push(id);
-  const kept = new Set([...handledIn(notes), ...parked]);
+  const kept = new Set([...endedIn(notes), ...parked]);
   process.stdout.write(
     `rolling deploy: ${JSON.stringify({ events: deploy.events.length, parked: parked.length, ...deploy.counts })}\n`,
   );
@@ -55,6 +57,33 @@ async function checkEvents(deploy: Deploy, deadLetters: DeadLetters, place: Plac
   return parked;
 }
 
+describe('a store of version 0.2.0 and one of today on one Redis', () => {
+  const fixture = useRedis();
+
+  const open = async () => {
+    const redis = fixture.keep(new Redis({ port: fixture.redis.port }));
+    await redis.flushall();
+    const options = { scope: SCOPE, ...ampleTime };
+    const { createRedisStore: createFormer } = await loadFormer(former, 'redis');
+    return { former: createFormer(redis, options), today: createRedisStore(redis, options) };
+  };
+  testNeighbours(open, { abandoned: 1, late: 'busy' });
+});
+
+describe('a store of version 0.2.0 and one of today on one PostgreSQL', () => {
+  const { connect } = useDatabase();
+
+  const open = async () => {
+    const pool = connect();
+    await pool.query('truncate posthorn.events');
+    const options = { scope: SCOPE, ...ampleTime };
+    const { createPostgresStore: createFormer } = await loadFormer(former, 'postgres');
+    return { former: createFormer(pool, options), today: createPostgresStore(pool, options) };
+  };
+  // Both run the functions of the last migration.
+  testNeighbours(open, { abandoned: 0, late: 'busy' });
+});
+
 test('a version whose commit is missing is not passed over', () => {
   expect(() => buildCommit('0000000')).toThrow(/0000000 is not in this clone.* run "git fetch --unshallow"/);
 });
@@ -63,7 +92,14 @@ describe('a deploy that replaces version 0.2.0 process by process', () => {
   const redisFixture = useRedis();
   const postgresFixture = usePostgres();
 
-  beforeAll(() => void postgresFixture.postgres.sql(APPLICATION_TABLES));
+  /** A database without tables: the former version makes its own, and today's migrates them meanwhile. */
+  const createDatabase = (database: string) => {
+    const { postgres, connect } = postgresFixture;
+    postgres.sql(`create database ${database}`);
+    postgres.sql(APPLICATION_TABLES, database);
+    const url = `postgres://postgres@127.0.0.1:${postgres.port}/${database}`;
+    return { pool: connect({ database }), url };
+  };
 
   test('loses and repeats nothing on one Redis', async () => {
     const redis = redisFixture.keep(new Redis({ port: redisFixture.redis.port }));
@@ -77,27 +113,26 @@ describe('a deploy that replaces version 0.2.0 process by process', () => {
   });
 
   test('loses and repeats nothing on one PostgreSQL, and books each event once', async () => {
-    const { connect, url } = postgresFixture;
-    const pool = connect();
+    const { pool, url } = createDatabase('booked');
     const deploy = new Deploy(
-      { store: 'postgres', scope: SCOPE, postgresUrl: url() },
+      { store: 'postgres', scope: SCOPE, postgresUrl: url },
       { type: 'transfer.updated' },
     );
     await rollReceivers(deploy, former);
     const deadLetters = createPostgresDeadLetters(pool, { scope: SCOPE });
-    const parked = await checkEvents(deploy, deadLetters, { scope: SCOPE, env: { POSTGRES_URL: url() } });
+    const parked = await checkEvents(deploy, deadLetters, { scope: SCOPE, env: { POSTGRES_URL: url } });
     const { rows } = await pool.query(
       'select event_id as id, count(*)::int as count from ledger group by event_id',
     );
-    const booked = deploy.events.map(({ id }) => id).filter((id) => !parked.includes(id));
+    const isBooked = (id: string) => !parked.includes(id) && !id.startsWith('evt_dropped');
+    const booked = deploy.events.map(({ id }) => id).filter(isBooked);
     expect(rows.filter(({ count }) => count !== 1)).toEqual([]);
     expect(rows.map(({ id }) => id).sort()).toEqual(booked.sort());
   });
 
   test('keeps the newest state of a resource on one PostgreSQL', async () => {
-    const { connect, url } = postgresFixture;
-    const pool = connect();
-    const settings = { store: 'postgres', scope: 'states', postgresUrl: url() } as const;
+    const { pool, url } = createDatabase('states');
+    const settings = { store: 'postgres', scope: 'states', postgresUrl: url } as const;
     const deploy = new Deploy(settings, { type: 'subscription.updated', data: { id: 'SUB1' } });
     await rollReceivers(deploy, former);
     const newest = deploy.events

@@ -8,14 +8,14 @@ import { until } from '../support/until.ts';
 import { post, type Settings, type Started, start } from './process.ts';
 import type { Version } from './version.ts';
 
-/** How an event of the storm ends, decided by its number. */
-const PLANS: readonly object[] = [
-  { plan: 'succeed' },
-  { plan: 'succeed', failures: 1 },
-  { plan: 'succeed', failures: 2 },
-  { plan: 'succeed' },
-  { plan: 'succeed' },
-  { plan: 'refuse' },
+/** How an event of the storm ends, decided by its number. The letters of some are dropped at once. */
+const PLANS: readonly { readonly id?: string; readonly plan: object }[] = [
+  { plan: { plan: 'succeed' } },
+  { plan: { plan: 'succeed', failures: 1 } },
+  { plan: { plan: 'succeed', failures: 2 } },
+  { plan: { plan: 'succeed' } },
+  { id: 'evt_dropped', plan: { plan: 'refuse' } },
+  { plan: { plan: 'refuse' } },
 ];
 
 const SENDERS = 6;
@@ -115,8 +115,9 @@ export class Deploy {
 
   #createEvent(): SentEvent {
     const number = this.events.length;
-    const id = `evt_${number}`;
-    const data = { ...PLANS[number % PLANS.length], workMs: 60, ...this.#form.data };
+    const { id: prefix = 'evt', plan = {} } = PLANS[number % PLANS.length] ?? {};
+    const id = `${prefix}_${number}`;
+    const data = { ...plan, workMs: 60, ...this.#form.data };
     const created_at = new Date().toISOString();
     const event = { id, body: JSON.stringify({ id, type: this.#form.type, created_at, data }) };
     this.events.push(event);
@@ -142,18 +143,23 @@ export class Deploy {
   }
 }
 
-/** The ids for which a handler began after a report had said that the event was handled. */
+/** The ids for which a handler began after the event was reported as handled, or was given up. */
 export function repeatedIn(notes: readonly Note[]): string[] {
   const done = new Set<string>();
   const repeated = new Set<string>();
   for (const { what, id, rest } of notes) {
-    if (what === 'reported' && /^processed\b/.test(rest)) done.add(id);
+    if (what === 'dropped' || (what === 'reported' && /^processed\b/.test(rest))) done.add(id);
     if (what === 'begun' && done.has(id)) repeated.add(id);
   }
   return [...repeated];
 }
 
-/** The ids whose handler has ended well. */
-export function handledIn(notes: readonly Note[]): Set<string> {
-  return new Set(notes.flatMap(({ what, id }) => (what === 'handled' ? [id] : [])));
+/**
+ * The ids whose handler has ended well, or whose letter was dropped. A process that is killed may not note a
+ * drop, but has noted the letter before.
+ */
+export function endedIn(notes: readonly Note[]): Set<string> {
+  const isEnd = ({ what, id, rest }: Note): boolean =>
+    /^(handled|dropped)$/.test(what) || (id.startsWith('evt_dropped') && /^parked\b/.test(rest));
+  return new Set(notes.flatMap((note) => (isEnd(note) ? [note.id] : [])));
 }

@@ -62,6 +62,27 @@ function testIds(versions: readonly Recorded[], open: OpenStore): void {
       expect([ran, reports.all[0]?.attempt]).toEqual([['log', 'book', 'after'], 2]);
     });
   });
+
+  const request = { token: 'late', leaseMs: 60_000, retentionMs: 600_000 };
+  const since030 = versions.filter(({ version }) => !['0.1.0', '0.2.0'].includes(version));
+  describe.each(since030)('that version $version has stored', (version) => {
+    test('a hold of a killed process is busy, and then counts neither as an attempt nor as abandoned', async () => {
+      const claim = { id: 'evt_refused', ...request };
+      const { store } = await open(version, BEFORE_LEASE_ENDS_MS);
+      expect(await store.claim(claim)).toMatchObject({ state: 'busy' });
+      const later = await open(version, AFTER_LEASE_MS);
+      expect(await later.store.claim(claim)).toMatchObject({ attempt: 2, abandoned: 0 });
+    });
+
+    test.each([
+      ['evt_unclaimed', 1],
+      ['evt_unanswered', 2],
+    ])('%s, whose claim got no answer, is free', async (id, attempt) => {
+      const { store } = await open(version, BEFORE_LEASE_ENDS_MS);
+      const counts = { attempt, spacedAttempts: attempt, abandoned: 0 };
+      expect(await store.claim({ id, ...request })).toMatchObject({ state: 'claimed', ...counts });
+    });
+  });
 }
 
 /** Opens a version at a time once, for several tests: a database takes as long as ten of them. */

@@ -90,6 +90,20 @@ async function openD1() {
 const servers = { redis: openRedis, postgres: openPostgres, files: openFiles, d1: openD1 };
 const { store, deadLetters, inbox } = await servers[STORE]();
 
+/** Loses the answers to claims of some events, before or after it has claimed, and to one completion. */
+const losingAnswers = {
+  claim: async (request) => {
+    const answer = request.id === 'evt_unclaimed' ? undefined : await store.claim(request);
+    if (/^evt_un(claimed|answered)$/.test(request.id)) throw new Error('the answer was lost');
+    return answer;
+  },
+  complete: (request) => {
+    if (request.token !== 'dropped' || request.id !== 'evt_refused') return store.complete(request);
+    note('held', request.id);
+    return new Promise(() => {});
+  },
+};
+
 const connection = { host: '127.0.0.1', port: Number(REDIS_PORT) };
 const bullmq = QUEUE === undefined ? undefined : await import('posthorn/bullmq');
 const queue = bullmq?.createBullQueue({ connection, scope });
@@ -127,7 +141,7 @@ async function keepState({ id, data, created_at }, { transaction }) {
 const receiver = createReceiver({
   signingKey: KEY,
   deadLetters: LETTERS === 'none' ? undefined : deadLetters,
-  ...(store && { store }),
+  ...(store && { store: Object.assign(Object.create(store), losingAnswers) }),
   ...(queue && { queue }),
   ...(LEASE_MS && { leaseMs: Number(LEASE_MS) }),
 }).on('*', ({ id }) => note('logged', id), { name: 'log' });
@@ -149,9 +163,10 @@ if (queue !== undefined && ROLE !== 'stranger')
 receiver.observe(async ({ event, outcome, code }) => {
   note('reported', event?.id, outcome, code);
   if (!event?.id.startsWith('evt_dropped')) return;
-  await receiver.drop(await deadLetters.get(event.id));
-  note('dropped', event.id);
+  if (await receiver.drop(await deadLetters.get(event.id))) note('dropped', event.id);
 });
+
+process.once('SIGUSR2', async () => receiver.drop(await deadLetters.get('evt_refused')));
 
 if (ROLE !== 'receiver') {
   const worker = bullmq.createBullWorker(receiver, { connection, scope });

@@ -72,6 +72,14 @@ async function leaveIds(receiver: Started): Promise<void> {
   await send(receiver, 'evt_failed', { plan: 'fail' }, '500');
   await leaveRunning(receiver, 'evt_running', {});
   await leaveRunning(receiver, 'evt_half_done', { plan: 'hang after the others' });
+  for (const id of ['evt_unclaimed', 'evt_unanswered']) await send(receiver, id, {}, '503');
+}
+
+/** Kills a receiver while it holds an id to drop its letter. */
+async function killInDrop(receiver: Started): Promise<void> {
+  receiver.kill('SIGUSR2');
+  await receiver.line(/ held evt_refused$/);
+  await kill(receiver);
 }
 
 /** Jobs in each state of a queue; one of a worker that was killed, and one that a worker could not run. */
@@ -117,7 +125,7 @@ export async function recordRedis(version: Version, redis: Redis, hasQueue = tru
   if (hasQueue) await leaveJobs(version, redis, receiver, settings);
   await leaveIds(receiver);
   await leaveLetters(receiver);
-  await kill(receiver);
+  await killInDrop(receiver);
   // The stack of a job's error names the folder of the version.
   return `${JSON.stringify(await readRedis(redis), undefined, 2).replaceAll(version.root, '/app')}\n`;
 }
@@ -134,7 +142,7 @@ export async function recordPostgres(version: Version, pool: Pool, url: string):
   const state = { type: 'subscription.updated', data: { id: 'SUB1' } };
   await send(receiver, 'evt_state', state, 'processed');
   await leaveLetters(receiver);
-  await kill(receiver);
+  await killInDrop(receiver);
   const args = ['--column-inserts', '--no-owner', '--no-privileges', '--dbname', url];
   const env = { PATH: process.env.PATH, PGTZ: 'UTC' };
   const sql = execFileSync(programPath('pg_dump'), args, { encoding: 'utf8', env });

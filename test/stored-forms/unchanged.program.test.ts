@@ -62,7 +62,10 @@ async function rowsIn(pool: Pool): Promise<unknown> {
     const found = await pool.query(
       `select jsonb_strip_nulls(to_jsonb(one)) as one from posthorn.${table} as one order by ${KEYS[table]}`,
     );
-    return [table, found.rows.map(({ one }) => shapeOf(one))];
+    // The names of its members are tokens, which differ each time.
+    const withoutTokens = ({ one: { refused, ...rest } }: { readonly one: { readonly refused?: object } }) =>
+      shapeOf({ ...rest, refused: Object.values(refused ?? {}) });
+    return [table, found.rows.map(withoutTokens)];
   });
   return Object.fromEntries(await Promise.all(rows));
 }

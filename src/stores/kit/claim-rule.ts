@@ -21,6 +21,9 @@ export interface OpenId<Handled> {
   readonly refused?: Refused | undefined;
 }
 
+/** `countedAt` until a run is counted, so that an earlier version, which knows no holds, counts the first. */
+const NEVER = 0;
+
 /** A time for each token. */
 export type Refused = ReadonlyMap<string, number>;
 
@@ -68,7 +71,7 @@ export function firstClaim<Handled>(terms: ClaimTerms, handled: Handled, now: nu
     token: terms.token,
     attempt: count,
     spacedAttempts: count,
-    countedAt: now,
+    countedAt: count === 0 ? NEVER : now,
     firstClaimedAt: now,
     abandoned: 0,
     handled,
@@ -134,7 +137,7 @@ export function foreignRelease<Handled>(
     token: '',
     attempt: 0,
     spacedAttempts: 0,
-    countedAt: now,
+    countedAt: NEVER,
     firstClaimedAt: now,
     abandoned: 0,
     handled: noneHandled,

@@ -40,16 +40,16 @@ local function write(key, record, expiryMs)
   redis.call('SET', key, cmsgpack.pack(record), 'PX', expiryMs)
 end
 
--- An id that no claim has had yet.
+-- An id that no claim has had yet. It was counted so long ago that the next run counts, in earlier versions too.
 local function begin()
-  return { '', 0, 0, 0, now, now, 0, '' }
+  return { '', 0, 0, 0, 0, now, 0, '' }
 end
 
 -- Counts a claim as a run.
 local function count(record, spacingMs)
   local elapsed = now - record[COUNTED_AT]
   -- A clock that was set back says nothing of the time between two claims: one too few counted would lose the event.
-  if record[ATTEMPT] == 0 or elapsed < 0 or elapsed >= tonumber(spacingMs) then
+  if elapsed < 0 or elapsed >= tonumber(spacingMs) then
     record[SPACED_ATTEMPTS] = record[SPACED_ATTEMPTS] + 1
     record[COUNTED_AT] = now
   end

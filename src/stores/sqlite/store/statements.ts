@@ -60,7 +60,7 @@ export function statementsOf(
 }
 
 /** The row that the statement has found no longer counts. */
-const IS_EXPIRED = 'event.expires_at <= excluded.counted_at';
+const IS_EXPIRED = 'event.expires_at <= excluded.first_claimed_at';
 /** The claim that the statement has found, or that it makes, is not a run. */
 const IS_HOLD = `token like '${HOLD}%'`;
 /** The token has the id already: nothing is counted again. */
@@ -69,18 +69,18 @@ const IS_HELD = 'event.token = excluded.token and event.lease_ends_at is not nul
  * A clock that was set back says nothing about the time between two claims. One attempt too many parks an
  * event early, but one too few loses it.
  */
-const IS_SPACED =
-  'event.attempt = 0 or event.counted_at > excluded.counted_at or event.counted_at + ? <= excluded.counted_at';
+const IS_SPACED = 'event.counted_at > excluded.counted_at or event.counted_at + ? <= excluded.counted_at';
 
 /**
  * Gives an id to a token whose claims are not refused, as its first claim or as a further one.
- * `excluded.counted_at` is now, and `excluded.attempt` is 0 for a hold and 1 for a run.
+ * `excluded.first_claimed_at` is now, and `excluded.attempt` is 0 for a hold and 1 for a run. Until a run is
+ * counted, `counted_at` is 0, so that an earlier version counts the next one too.
  */
 const TAKE = `insert into posthorn_events as event (
   scope, key, token, first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at,
   attempt, spaced_attempts, abandoned
 )
-select scope, key, token, now + keep, now + keep, now, now, now + lease, runs, runs, 0
+select scope, key, token, now + keep, now + keep, now, iif(runs, now, 0), now + lease, runs, runs, 0
 from (select ? as scope, ? as key, ? as token, ? as runs, ? as lease, ? as keep, ${NOW} as now)
 where now <= ?
   and not exists (select 1 from posthorn_events where scope = ? and key = ? and expires_at > ${NOW})
@@ -117,7 +117,7 @@ on conflict (scope, key) do update set
 
 const CLAIM = `${TAKE}
 where ${IS_EXPIRED} or event.token = excluded.token or event.token is not null
-  and (event.lease_ends_at is null or event.lease_ends_at <= excluded.counted_at)
+  and (event.lease_ends_at is null or event.lease_ends_at <= excluded.first_claimed_at)
 returning 'claimed ' || (attempt + (${IS_HOLD})) || ' ' || abandoned || ' ' || max(0, ${NOW} - first_claimed_at)
   || ' ' || spaced_attempts || ' ' || coalesce(handled, '') as result`;
 

@@ -34,6 +34,8 @@ CREATE FUNCTION posthorn.claim(p_scope text, p_key text, p_token text, p_lease i
 declare
   moment timestamptz;
   event "posthorn".events%rowtype;
+  refused_until timestamptz;
+  counted integer := case when "posthorn".is_hold(p_token) then 0 else 1 end;
   locked boolean := false;
 begin
   loop
@@ -44,10 +46,10 @@ begin
       attempt, spaced_attempts, abandoned
     ) values (
       p_scope, p_key, p_token, moment + p_retention, moment + p_retention, moment, moment, moment + p_lease,
-      1, 1, 0
+      counted, counted, 0
     ) on conflict do nothing;
     if found then
-      if clock_timestamp() <= p_not_after then return 'claimed 1 0 0 1 '; end if;
+      if clock_timestamp() <= p_not_after then return 'claimed 1 0 0 ' || counted || ' '; end if;
       delete from "posthorn".events where scope = p_scope and key = p_key;
       return 'late';
     end if;
@@ -65,6 +67,8 @@ begin
       if event.token <> p_token and event.lease_ends_at > moment then
         return 'busy ' || "posthorn".milliseconds(event.lease_ends_at - moment);
       end if;
+      refused_until := to_timestamp((event.refused ->> p_token)::float8 / 1000);
+      if refused_until > moment then return 'busy ' || "posthorn".milliseconds(refused_until - moment); end if;
     end if;
     exit when locked;
     locked := true;
@@ -74,28 +78,34 @@ begin
     event.first_expires_at := moment + p_retention;
     event.first_claimed_at := moment;
     event.counted_at := moment;
-    event.attempt := 1;
-    event.spaced_attempts := 1;
+    event.attempt := counted;
+    event.spaced_attempts := counted;
     event.abandoned := 0;
     event.handled := null;
+    event.refused := null;
   elsif event.token <> p_token or event.lease_ends_at is null then
-    -- A clock that was set back says nothing of the time between two claims: one too few counted would
-    -- lose the event.
-    if event.counted_at > moment or event.counted_at + p_spacing <= moment then
-      event.spaced_attempts := event.spaced_attempts + 1;
-      event.counted_at := moment;
+    if event.lease_ends_at is not null and not "posthorn".is_hold(event.token) then
+      event.abandoned := event.abandoned + 1;
     end if;
-    if event.lease_ends_at is not null then event.abandoned := event.abandoned + 1; end if;
-    event.attempt := event.attempt + 1;
+    if counted = 1 then
+      if event.attempt = 0 then event.first_claimed_at := moment; end if;
+      -- A clock that was set back says nothing of the time between two claims: one too few counted would
+      -- lose the event.
+      if event.attempt = 0 or event.counted_at > moment or event.counted_at + p_spacing <= moment then
+        event.spaced_attempts := event.spaced_attempts + 1;
+        event.counted_at := moment;
+      end if;
+      event.attempt := event.attempt + 1;
+    end if;
   end if;
   update "posthorn".events set
     token = p_token, first_expires_at = event.first_expires_at, expires_at = moment + p_retention,
     first_claimed_at = event.first_claimed_at, counted_at = event.counted_at,
     lease_ends_at = moment + p_lease, attempt = event.attempt, spaced_attempts = event.spaced_attempts,
-    abandoned = event.abandoned, handled = event.handled
+    abandoned = event.abandoned, handled = event.handled, refused = event.refused
   where scope = p_scope and key = p_key;
   return concat_ws(' ',
-    'claimed', event.attempt, event.abandoned, "posthorn".milliseconds(moment - event.first_claimed_at),
+    'claimed', event.attempt + 1 - counted, event.abandoned, "posthorn".milliseconds(moment - event.first_claimed_at),
     event.spaced_attempts, coalesce(event.handled, '')
   );
 end $$;
@@ -138,11 +148,20 @@ begin
   values (p_scope, p_key, ends_at, ends_at)
   on conflict (scope, key) do update set
     token = null, expires_at = ends_at, first_claimed_at = null, counted_at = null, lease_ends_at = null,
-    attempt = null, spaced_attempts = null, abandoned = null, handled = null,
+    attempt = null, spaced_attempts = null, abandoned = null, handled = null, refused = null,
     first_expires_at =
       case when event.expires_at <= clock_timestamp() then ends_at else event.first_expires_at end;
   return 'completed';
 end $$;
+
+
+--
+-- Name: is_hold(text); Type: FUNCTION; Schema: posthorn; Owner: -
+--
+
+CREATE FUNCTION posthorn.is_hold(p_token text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    AS $$ select p_token like 'hold:%' $$;
 
 
 --
@@ -183,13 +202,38 @@ begin
       result := "posthorn".renew(p_scope, p_keys[i], p_tokens[i], lease, retention, not_after);
     elsif p_names[i] = 'complete' then
       result := "posthorn".complete(p_scope, p_keys[i], retention);
+    elsif p_names[i] = 'peek' then
+      result := "posthorn".peek(p_scope, p_keys[i]);
     else
+      if lease > '0' then perform "posthorn".refuse_claims(p_scope, p_keys[i], p_tokens[i], lease); end if;
+      retention := greatest(retention, lease);
       result := "posthorn".release(p_scope, p_keys[i], p_tokens[i], retention, p_details[i]);
     end if;
     results := results || E'\n' || result;
   end loop;
   return extract(epoch from clock_timestamp()) * 1000 || results;
 end $$;
+
+
+--
+-- Name: peek(text, text); Type: FUNCTION; Schema: posthorn; Owner: -
+--
+
+CREATE FUNCTION posthorn.peek(p_scope text, p_key text) RETURNS text
+    LANGUAGE sql
+    AS $$
+select coalesce(
+  (
+    select case
+      when token is null then 'completed'
+      when lease_ends_at > clock_timestamp() then 'running'
+    end
+    from "posthorn".events
+    where scope = p_scope and key = p_key and expires_at > clock_timestamp()
+  ),
+  'unknown'
+)
+$$;
 
 
 --
@@ -247,6 +291,36 @@ end $$;
 
 
 --
+-- Name: refuse_claims(text, text, text, interval); Type: FUNCTION; Schema: posthorn; Owner: -
+--
+
+CREATE FUNCTION posthorn.refuse_claims(p_scope text, p_key text, p_token text, p_time interval) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  moment timestamptz := clock_timestamp();
+begin
+  delete from "posthorn".events where scope = p_scope and key = p_key and expires_at <= moment;
+  insert into "posthorn".events as event (
+    scope, key, token, first_expires_at, expires_at, first_claimed_at, counted_at, attempt, spaced_attempts,
+    abandoned, refused
+  ) values (
+    p_scope, p_key, '', moment + p_time, moment + p_time, moment, moment, 0, 0,
+    0, jsonb_build_object(p_token, extract(epoch from moment + p_time) * 1000)
+  ) on conflict (scope, key) do update set
+    expires_at = greatest(event.expires_at, excluded.expires_at),
+    refused = excluded.refused || coalesce(
+      (
+        select jsonb_object_agg(token, until) from jsonb_each(event.refused) as others(token, until)
+        where token <> p_token and until::float8 > extract(epoch from moment) * 1000
+      ),
+      '{}'
+    )
+  where event.token is not null;
+end $$;
+
+
+--
 -- Name: release(text, text, text, interval, text); Type: FUNCTION; Schema: posthorn; Owner: -
 --
 
@@ -285,7 +359,7 @@ begin
   select * into event from "posthorn".events where scope = p_scope and key = p_key for update;
   moment := clock_timestamp();
   if moment > p_not_after then return 'late'; end if;
-  if not found or event.expires_at <= moment then
+  if not found or event.expires_at <= moment or event.token = '' then
     claimed := "posthorn".claim(p_scope, p_key, p_token, p_lease, p_retention, '0', p_not_after);
     return case when claimed like 'claimed%' then 'held' when claimed like 'busy%' then 'lost' else claimed end;
   end if;
@@ -345,7 +419,8 @@ CREATE TABLE posthorn.events (
     scope text NOT NULL COLLATE pg_catalog."C",
     key text NOT NULL COLLATE pg_catalog."C",
     token text,
-    handled text
+    handled text,
+    refused jsonb
 )
 WITH (fillfactor='85');
 
@@ -410,52 +485,55 @@ CREATE TABLE public.states (
 -- Data for Name: dead_letters; Type: TABLE DATA; Schema: posthorn; Owner: -
 --
 
-INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_refused', 1795633827258, 1, NULL, '{"id":"evt_refused","type":"transfer.updated","reason":"handler_failed_permanently","message":"the handler \"book\" failed: refused for good","rawBody":"eyJpZCI6ImV2dF9yZWZ1c2VkIiwidHlwZSI6InRyYW5zZmVyLnVwZGF0ZWQiLCJjcmVhdGVkX2F0IjoiMjAyNi0xMS0yNVQxOToxMDoyNy4yNTJaIiwiZGF0YSI6eyJwbGFuIjoicmVmdXNlIn19","headers":{"host":["127.0.0.1:34581"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["1ab13e104579c2f2156481de298699d01d510c4a43b6eaec56820edd7597688b"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["111"]},"receivedAt":1795633827253,"parkedAt":1795633827258,"attempts":1,"handled":["log","after"]}');
-INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_last', 1795633827267, 2, NULL, '{"id":"evt_last","type":"transfer.updated","reason":"handler_failed","message":"the handler \"book\" failed: failed for now","rawBody":"eyJpZCI6ImV2dF9sYXN0IiwidHlwZSI6InRyYW5zZmVyLnVwZGF0ZWQiLCJjcmVhdGVkX2F0IjoiMjAyNi0xMS0yNVQxODo0NToyNy4yNjFaIiwiZGF0YSI6eyJwbGFuIjoiZmFpbCJ9fQ==","headers":{"host":["127.0.0.1:34581"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["7be70de6e16f6eabadb63068548955b7644a008cfd00c3e41a0cf976f6fa8a8f"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["106"]},"receivedAt":1795633827262,"parkedAt":1795633827267,"lastTriedAt":1795633827270,"attempts":1,"handled":["log","after"]}');
-INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_dropped', 1795633827277, 4, '2026-11-25 19:10:27.285136+00', NULL);
-INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'a6ebb00015e2929b8f6153ea4bf802d4e89abcbae4a8f8f5745aa325ae6880e4', 1795633827287, 5, NULL, '{"id":"a6ebb00015e2929b8f6153ea4bf802d4e89abcbae4a8f8f5745aa325ae6880e4","reason":"body_not_json","message":"the body is not JSON in strict UTF-8","rawBody":"dGhpcyBpcyBub3QgSlNPTg==","headers":{"host":["127.0.0.1:34581"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["f215c976ac7833f642028c1a03715e3c71a62226e6f8543b23e2fc923210a1a2"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["16"]},"receivedAt":1795633827286,"parkedAt":1795633827287,"attempts":0,"handled":[]}');
-INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_last_running', 1795633827292, 6, NULL, '{"id":"evt_last_running","type":"transfer.updated","reason":"run_abandoned","message":"the process ended while the handlers were running","rawBody":"eyJpZCI6ImV2dF9sYXN0X3J1bm5pbmciLCJ0eXBlIjoidHJhbnNmZXIudXBkYXRlZCIsImNyZWF0ZWRfYXQiOiIyMDI2LTExLTI1VDE4OjQ1OjI3LjI4OVoiLCJkYXRhIjp7InBsYW4iOiJoYW5nIn19","headers":{"host":["127.0.0.1:34581"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["b1e1ff8af5aaee43f633a5bb2c92eda700ec8096ac7f46419bba32bd63fdd6fd"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["114"]},"receivedAt":1795633827290,"parkedAt":1795633827292,"attempts":1,"handled":[],"runningUntil":1795634067292}');
+INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_refused', 1795891067563, 1, NULL, '{"id":"evt_refused","type":"transfer.updated","reason":"handler_failed_permanently","message":"the handler \"book\" failed: refused for good","headers":{"host":["127.0.0.1:41235"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["54ba4116edc892e836b11d22a9717047e394fc883aaf8b00d4dd9ae066f1e117"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["111"]},"receivedAt":1795891067551,"parkedAt":1795891067563,"attempts":1,"handled":["log","after"],"rawBody":"eyJpZCI6ImV2dF9yZWZ1c2VkIiwidHlwZSI6InRyYW5zZmVyLnVwZGF0ZWQiLCJjcmVhdGVkX2F0IjoiMjAyNi0xMS0yOFQxODozNzo0Ny41NDFaIiwiZGF0YSI6eyJwbGFuIjoicmVmdXNlIn19"}');
+INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_last', 1795891067581, 2, NULL, '{"id":"evt_last","type":"transfer.updated","reason":"handler_failed","message":"the handler \"book\" failed: failed for now","headers":{"host":["127.0.0.1:41235"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["4e097a9b7cbbb4c2f6a6ecbbdb1d3567fb04416ec457e500d6f76e0ad51ed679"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["106"]},"receivedAt":1795891067574,"parkedAt":1795891067581,"lastTriedAt":1795891067590,"attempts":1,"handled":["log","after"],"rawBody":"eyJpZCI6ImV2dF9sYXN0IiwidHlwZSI6InRyYW5zZmVyLnVwZGF0ZWQiLCJjcmVhdGVkX2F0IjoiMjAyNi0xMS0yOFQxODoxMjo0Ny41NzBaIiwiZGF0YSI6eyJwbGFuIjoiZmFpbCJ9fQ=="}');
+INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_dropped', 1795891067604, 4, '2026-11-28 18:37:47.624128+00', NULL);
+INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'a6ebb00015e2929b8f6153ea4bf802d4e89abcbae4a8f8f5745aa325ae6880e4', 1795891067628, 5, NULL, '{"id":"a6ebb00015e2929b8f6153ea4bf802d4e89abcbae4a8f8f5745aa325ae6880e4","reason":"body_not_json","message":"the body is not JSON in strict UTF-8","headers":{"host":["127.0.0.1:41235"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["f215c976ac7833f642028c1a03715e3c71a62226e6f8543b23e2fc923210a1a2"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["16"]},"receivedAt":1795891067626,"parkedAt":1795891067628,"attempts":0,"handled":[],"rawBody":"dGhpcyBpcyBub3QgSlNPTg=="}');
+INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_last_running', 1795891067640, 6, NULL, '{"id":"evt_last_running","type":"transfer.updated","reason":"run_abandoned","message":"the process ended while the handlers were running","headers":{"host":["127.0.0.1:41235"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["20b8d1b012ed38ac4f33ebd17ef30ef774440f5ea16ef1c3c3b3a9116db4be2e"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["114"]},"receivedAt":1795891067634,"parkedAt":1795891067640,"attempts":1,"handled":[],"runningUntil":1795891307639,"rawBody":"eyJpZCI6ImV2dF9sYXN0X3J1bm5pbmciLCJ0eXBlIjoidHJhbnNmZXIudXBkYXRlZCIsImNyZWF0ZWRfYXQiOiIyMDI2LTExLTI4VDE4OjEyOjQ3LjYzM1oiLCJkYXRhIjp7InBsYW4iOiJoYW5nIn19"}');
 
 
 --
 -- Data for Name: events; Type: TABLE DATA; Schema: posthorn; Owner: -
 --
 
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled) VALUES ('2026-11-26 19:20:27.16361+00', '2026-11-26 19:20:27.174841+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'evt_done', NULL, NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled) VALUES ('2026-11-26 19:20:27.190451+00', '2026-11-26 19:20:27.19265+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'sha256:UoP1ljGpDIfhYxVr1KacR-ARyhJp1iqJAeXieb270Ec', NULL, NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled) VALUES ('2026-11-26 19:20:27.197268+00', '2026-11-26 19:20:27.200357+00', '2026-11-25 19:10:27.198268+00', '2026-11-25 19:10:27.198268+00', NULL, 1, 1, 0, 'stored', 'evt_failed', 'bWA75MuajmAM_3sV41xq3', '["log","after"]');
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled) VALUES ('2026-11-26 19:20:27.203177+00', '2026-11-26 19:20:27.203177+00', '2026-11-25 19:10:27.205177+00', '2026-11-25 19:10:27.205177+00', '2026-11-25 19:10:47.205177+00', 1, 1, 0, 'stored', 'evt_running', 'bWA75MuajmAM_3sV41xq4', NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled) VALUES ('2026-11-26 19:20:27.219088+00', '2026-11-26 19:20:27.219088+00', '2026-11-25 19:10:27.220088+00', '2026-11-25 19:10:27.220088+00', '2026-11-25 19:10:47.220088+00', 1, 1, 0, 'stored', 'evt_half_done', 'bWA75MuajmAM_3sV41xq5', NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled) VALUES ('2026-11-26 19:20:27.245015+00', '2026-11-26 19:20:27.248567+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'evt_state', NULL, NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled) VALUES ('2026-11-26 19:20:27.252875+00', '2026-11-26 19:20:27.257974+00', '2026-11-25 19:10:27.254875+00', '2026-11-25 19:10:27.254875+00', NULL, 1, 1, 0, 'stored', 'evt_refused', 'bWA75MuajmAM_3sV41xq7', '["log","after"]');
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled) VALUES ('2026-11-26 19:10:27.265307+00', '2026-11-26 19:10:27.271999+00', '2026-11-25 19:10:27.265307+00', '2026-11-25 19:10:27.265307+00', NULL, 1, 1, 0, 'stored', 'evt_last', 'bWA75MuajmAM_3sV41xq8', '["log","after"]');
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled) VALUES ('2026-11-26 19:20:27.27419+00', '2026-11-26 19:20:27.274115+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'evt_dropped', NULL, NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled) VALUES ('2026-11-26 19:10:27.291179+00', '2026-11-26 19:10:27.291179+00', '2026-11-25 19:10:27.291179+00', '2026-11-25 19:10:27.291179+00', '2026-11-25 19:10:47.291179+00', 1, 1, 0, 'stored', 'evt_last_running', 'bWA75MuajmAM_3sV41xq11', NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-29 18:47:47.351751+00', '2026-11-29 18:47:47.374574+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'evt_done', NULL, NULL, NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-29 18:47:47.398023+00', '2026-11-29 18:47:47.408515+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'sha256:UoP1ljGpDIfhYxVr1KacR-ARyhJp1iqJAeXieb270Ec', NULL, NULL, NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-29 18:47:47.431841+00', '2026-11-29 18:47:47.440555+00', '2026-11-28 18:37:47.436841+00', '2026-11-28 18:37:47.436841+00', NULL, 1, 1, 0, 'stored', 'evt_failed', '-EsHbIfXLKyQrU5PtoKk3', '["log","after"]', NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-29 18:47:47.451932+00', '2026-11-29 18:47:47.451932+00', '2026-11-28 18:37:47.454932+00', '2026-11-28 18:37:47.454932+00', '2026-11-28 18:38:07.454932+00', 1, 1, 0, 'stored', 'evt_running', '-EsHbIfXLKyQrU5PtoKk4', NULL, NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-29 18:47:47.475335+00', '2026-11-29 18:47:47.475335+00', '2026-11-28 18:37:47.477335+00', '2026-11-28 18:37:47.477335+00', '2026-11-28 18:38:07.477335+00', 1, 1, 0, 'stored', 'evt_half_done', '-EsHbIfXLKyQrU5PtoKk5', NULL, NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-28 18:38:07.511348+00', '2026-11-28 18:38:07.511348+00', '2026-11-28 18:37:47.511348+00', '2026-11-28 18:37:47.511348+00', NULL, 0, 0, 0, 'stored', 'evt_unclaimed', '', NULL, '{"-EsHbIfXLKyQrU5PtoKk6": 1795891087511.348000}');
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-29 18:47:47.500329+00', '2026-11-29 18:47:47.502272+00', '2026-11-28 18:37:47.519329+00', '2026-11-28 18:37:47.519329+00', NULL, 1, 1, 0, 'stored', 'evt_unanswered', '-EsHbIfXLKyQrU5PtoKk7', NULL, '{"-EsHbIfXLKyQrU5PtoKk7": 1795891087520.860000}');
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-29 18:47:47.531807+00', '2026-11-29 18:47:47.537841+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'evt_state', NULL, NULL, NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-29 18:37:47.575735+00', '2026-11-29 18:37:47.592481+00', '2026-11-28 18:37:47.575735+00', '2026-11-28 18:37:47.575735+00', NULL, 1, 1, 0, 'stored', 'evt_last', '-EsHbIfXLKyQrU5PtoKk10', '["log","after"]', NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-29 18:47:47.596105+00', '2026-11-29 18:47:47.596104+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'evt_dropped', NULL, NULL, NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-29 18:37:47.635521+00', '2026-11-29 18:37:47.635521+00', '2026-11-28 18:37:47.635521+00', '2026-11-28 18:37:47.635521+00', '2026-11-28 18:38:07.635521+00', 1, 1, 0, 'stored', 'evt_last_running', '-EsHbIfXLKyQrU5PtoKk13', NULL, NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-29 18:47:47.543964+00', '2026-11-29 18:47:47.546874+00', '2026-11-28 18:37:47.554964+00', '2026-11-28 18:37:47.554964+00', '2026-11-28 18:38:07.663874+00', 1, 1, 0, 'stored', 'evt_refused', 'hold:-EsHbIfXLKyQrU5PtoKk14', '["log","after"]', NULL);
 
 
 --
 -- Data for Name: inbox; Type: TABLE DATA; Schema: posthorn; Owner: -
 --
 
-INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'evt_done', 'book', '2026-11-25 19:10:27.177188+00');
-INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'sha256:UoP1ljGpDIfhYxVr1KacR-ARyhJp1iqJAeXieb270Ec', 'book', '2026-11-25 19:10:27.193344+00');
-INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'evt_half_done', 'book', '2026-11-25 19:10:27.222915+00');
-INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'evt_state', 'state', '2026-11-25 19:10:27.248348+00');
+INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'evt_done', 'book', '2026-11-28 18:37:47.37216+00');
+INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'sha256:UoP1ljGpDIfhYxVr1KacR-ARyhJp1iqJAeXieb270Ec', 'book', '2026-11-28 18:37:47.426732+00');
+INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'evt_half_done', 'book', '2026-11-28 18:37:47.483781+00');
+INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'evt_state', 'state', '2026-11-28 18:37:47.535213+00');
 
 
 --
 -- Data for Name: inbox_latest; Type: TABLE DATA; Schema: posthorn; Owner: -
 --
 
-INSERT INTO posthorn.inbox_latest (scope, handler, key, created_at, rank, rank_at) VALUES ('stored', 'state', 'SUB1', '2026-11-25 19:10:27.244+00', 0, '2026-11-25 19:10:27.244+00');
+INSERT INTO posthorn.inbox_latest (scope, handler, key, created_at, rank, rank_at) VALUES ('stored', 'state', 'SUB1', '2026-11-28 18:37:47.531+00', 0, '2026-11-28 18:37:47.531+00');
 
 
 --
 -- Data for Name: migrations; Type: TABLE DATA; Schema: posthorn; Owner: -
 --
 
-INSERT INTO posthorn.migrations (version, applied_at) VALUES (1, '2026-11-25 19:10:27.143204+00');
-INSERT INTO posthorn.migrations (version, applied_at) VALUES (2, '2026-11-25 19:10:27.143204+00');
+INSERT INTO posthorn.migrations (version, applied_at) VALUES (1, '2026-11-28 18:37:47.307213+00');
+INSERT INTO posthorn.migrations (version, applied_at) VALUES (2, '2026-11-28 18:37:47.307213+00');
+INSERT INTO posthorn.migrations (version, applied_at) VALUES (3, '2026-11-28 18:37:47.307213+00');
 
 
 --
@@ -471,7 +549,7 @@ INSERT INTO public.ledger (event_id) VALUES ('evt_half_done');
 -- Data for Name: states; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.states (id, event_id, created_at) VALUES ('SUB1', 'evt_state', '2026-11-25 19:10:27.244+00');
+INSERT INTO public.states (id, event_id, created_at) VALUES ('SUB1', 'evt_state', '2026-11-28 18:37:47.531+00');
 
 
 --
