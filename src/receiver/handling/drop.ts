@@ -10,9 +10,8 @@ import type { ReceiverServices } from './receiver-services.ts';
 /**
  * Drops a parked event: completes it without its handlers, and removes its letter. Resolves with false if the
  * event was handled, is being handled, or does not have a letter any more. The letter is read before the id
- * is claimed, because a claim counts as an attempt, and an event without a letter must not be dropped. No
- * handler begins while the claim holds, so either the drop or a replay gets the event. Rejects, and leaves
- * the letter, if the store fails.
+ * is claimed, because an event without a letter must not be dropped. No handler begins while the claim holds,
+ * so either the drop or a replay gets the event. Rejects, and leaves the letter, if the store fails.
  */
 export async function drop(services: ReceiverServices, letter: DeadLetter): Promise<boolean> {
   const parked = new ParkedLetter(letter, services, 'drop()');

@@ -32,9 +32,9 @@ export interface DynamoStoreOptions {
  * (`store_unavailable`) if DynamoDB refuses it or does not answer; the message says what to do.
  *
  * DynamoDB has no clock that an operation could ask, so times are those of the process. A lease or a
- * retention counts as over only ten seconds later, so clocks may be wrong by five seconds. And a claim that
- * arrives after its caller has given up holds until its lease ends, unless the release that follows arrives
- * later still.
+ * retention counts as over only ten seconds later, so clocks may be wrong by five seconds. A claim that
+ * arrives after its release is refused for the length of its lease; one that arrives later still holds the id
+ * until its lease ends.
  *
  * @throws ConfigurationError if the client is not one of DynamoDB, and for a wrong or missing option.
  *
