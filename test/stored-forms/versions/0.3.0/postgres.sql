@@ -87,8 +87,8 @@ begin
     if event.lease_ends_at is not null and not "posthorn".is_hold(event.token) then
       event.abandoned := event.abandoned + 1;
     end if;
+    if event.attempt = 0 then event.first_claimed_at := moment; end if;
     if counted = 1 then
-      if event.attempt = 0 then event.first_claimed_at := moment; end if;
       -- A clock that was set back says nothing of the time between two claims: one too few counted would
       -- lose the event.
       if event.attempt = 0 or event.counted_at > moment or event.counted_at + p_spacing <= moment then
@@ -311,8 +311,11 @@ begin
     expires_at = greatest(event.expires_at, excluded.expires_at),
     refused = excluded.refused || coalesce(
       (
-        select jsonb_object_agg(token, until) from jsonb_each(event.refused) as others(token, until)
-        where token <> p_token and until::float8 > extract(epoch from moment) * 1000
+        select jsonb_object_agg(token, until) from (
+          select token, until from jsonb_each(event.refused) as others(token, until)
+          where token <> p_token and until::float8 > extract(epoch from moment) * 1000
+          order by until::float8 desc limit 99
+        ) as latest
       ),
       '{}'
     )
@@ -485,55 +488,55 @@ CREATE TABLE public.states (
 -- Data for Name: dead_letters; Type: TABLE DATA; Schema: posthorn; Owner: -
 --
 
-INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_refused', 1795891067563, 1, NULL, '{"id":"evt_refused","type":"transfer.updated","reason":"handler_failed_permanently","message":"the handler \"book\" failed: refused for good","headers":{"host":["127.0.0.1:41235"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["54ba4116edc892e836b11d22a9717047e394fc883aaf8b00d4dd9ae066f1e117"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["111"]},"receivedAt":1795891067551,"parkedAt":1795891067563,"attempts":1,"handled":["log","after"],"rawBody":"eyJpZCI6ImV2dF9yZWZ1c2VkIiwidHlwZSI6InRyYW5zZmVyLnVwZGF0ZWQiLCJjcmVhdGVkX2F0IjoiMjAyNi0xMS0yOFQxODozNzo0Ny41NDFaIiwiZGF0YSI6eyJwbGFuIjoicmVmdXNlIn19"}');
-INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_last', 1795891067581, 2, NULL, '{"id":"evt_last","type":"transfer.updated","reason":"handler_failed","message":"the handler \"book\" failed: failed for now","headers":{"host":["127.0.0.1:41235"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["4e097a9b7cbbb4c2f6a6ecbbdb1d3567fb04416ec457e500d6f76e0ad51ed679"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["106"]},"receivedAt":1795891067574,"parkedAt":1795891067581,"lastTriedAt":1795891067590,"attempts":1,"handled":["log","after"],"rawBody":"eyJpZCI6ImV2dF9sYXN0IiwidHlwZSI6InRyYW5zZmVyLnVwZGF0ZWQiLCJjcmVhdGVkX2F0IjoiMjAyNi0xMS0yOFQxODoxMjo0Ny41NzBaIiwiZGF0YSI6eyJwbGFuIjoiZmFpbCJ9fQ=="}');
-INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_dropped', 1795891067604, 4, '2026-11-28 18:37:47.624128+00', NULL);
-INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'a6ebb00015e2929b8f6153ea4bf802d4e89abcbae4a8f8f5745aa325ae6880e4', 1795891067628, 5, NULL, '{"id":"a6ebb00015e2929b8f6153ea4bf802d4e89abcbae4a8f8f5745aa325ae6880e4","reason":"body_not_json","message":"the body is not JSON in strict UTF-8","headers":{"host":["127.0.0.1:41235"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["f215c976ac7833f642028c1a03715e3c71a62226e6f8543b23e2fc923210a1a2"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["16"]},"receivedAt":1795891067626,"parkedAt":1795891067628,"attempts":0,"handled":[],"rawBody":"dGhpcyBpcyBub3QgSlNPTg=="}');
-INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_last_running', 1795891067640, 6, NULL, '{"id":"evt_last_running","type":"transfer.updated","reason":"run_abandoned","message":"the process ended while the handlers were running","headers":{"host":["127.0.0.1:41235"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["20b8d1b012ed38ac4f33ebd17ef30ef774440f5ea16ef1c3c3b3a9116db4be2e"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["114"]},"receivedAt":1795891067634,"parkedAt":1795891067640,"attempts":1,"handled":[],"runningUntil":1795891307639,"rawBody":"eyJpZCI6ImV2dF9sYXN0X3J1bm5pbmciLCJ0eXBlIjoidHJhbnNmZXIudXBkYXRlZCIsImNyZWF0ZWRfYXQiOiIyMDI2LTExLTI4VDE4OjEyOjQ3LjYzM1oiLCJkYXRhIjp7InBsYW4iOiJoYW5nIn19"}');
+INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_refused', 1795893347345, 1, NULL, '{"id":"evt_refused","type":"transfer.updated","reason":"handler_failed_permanently","message":"the handler \"book\" failed: refused for good","headers":{"host":["127.0.0.1:45387"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["8ab54dbaf3b93fecab5fcdc78544302864bf87ac9fd19871454c42b556b3193d"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["111"]},"receivedAt":1795893347329,"parkedAt":1795893347345,"attempts":1,"handled":["log","after"],"rawBody":"eyJpZCI6ImV2dF9yZWZ1c2VkIiwidHlwZSI6InRyYW5zZmVyLnVwZGF0ZWQiLCJjcmVhdGVkX2F0IjoiMjAyNi0xMS0yOFQxOToxNTo0Ny4zMjhaIiwiZGF0YSI6eyJwbGFuIjoicmVmdXNlIn19"}');
+INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_last', 1795893347386, 2, NULL, '{"id":"evt_last","type":"transfer.updated","reason":"handler_failed","message":"the handler \"book\" failed: failed for now","headers":{"host":["127.0.0.1:45387"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["180bb2d75ad19975316020e4a7b2e3f659d33752a1e425188f0beb245e8cf0e4"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["106"]},"receivedAt":1795893347357,"parkedAt":1795893347386,"lastTriedAt":1795893347401,"attempts":1,"handled":["log","after"],"rawBody":"eyJpZCI6ImV2dF9sYXN0IiwidHlwZSI6InRyYW5zZmVyLnVwZGF0ZWQiLCJjcmVhdGVkX2F0IjoiMjAyNi0xMS0yOFQxODo1MDo0Ny4zNTZaIiwiZGF0YSI6eyJwbGFuIjoiZmFpbCJ9fQ=="}');
+INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_dropped', 1795893347432, 4, '2026-11-28 19:15:47.518094+00', NULL);
+INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'a6ebb00015e2929b8f6153ea4bf802d4e89abcbae4a8f8f5745aa325ae6880e4', 1795893347533, 5, NULL, '{"id":"a6ebb00015e2929b8f6153ea4bf802d4e89abcbae4a8f8f5745aa325ae6880e4","reason":"body_not_json","message":"the body is not JSON in strict UTF-8","headers":{"host":["127.0.0.1:45387"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["f215c976ac7833f642028c1a03715e3c71a62226e6f8543b23e2fc923210a1a2"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["16"]},"receivedAt":1795893347526,"parkedAt":1795893347533,"attempts":0,"handled":[],"rawBody":"dGhpcyBpcyBub3QgSlNPTg=="}');
+INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_last_running', 1795893347616, 6, NULL, '{"id":"evt_last_running","type":"transfer.updated","reason":"run_abandoned","message":"the process ended while the handlers were running","headers":{"host":["127.0.0.1:45387"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["2fdf6e1692594f56d1f62ae64a6b380643a72d84c1fe5f357d8150940726ad2d"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["114"]},"receivedAt":1795893347561,"parkedAt":1795893347616,"attempts":1,"handled":[],"runningUntil":1795893587614,"rawBody":"eyJpZCI6ImV2dF9sYXN0X3J1bm5pbmciLCJ0eXBlIjoidHJhbnNmZXIudXBkYXRlZCIsImNyZWF0ZWRfYXQiOiIyMDI2LTExLTI4VDE4OjUwOjQ3LjU1M1oiLCJkYXRhIjp7InBsYW4iOiJoYW5nIn19"}');
 
 
 --
 -- Data for Name: events; Type: TABLE DATA; Schema: posthorn; Owner: -
 --
 
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-29 18:47:47.351751+00', '2026-11-29 18:47:47.374574+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'evt_done', NULL, NULL, NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-29 18:47:47.398023+00', '2026-11-29 18:47:47.408515+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'sha256:UoP1ljGpDIfhYxVr1KacR-ARyhJp1iqJAeXieb270Ec', NULL, NULL, NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-29 18:47:47.431841+00', '2026-11-29 18:47:47.440555+00', '2026-11-28 18:37:47.436841+00', '2026-11-28 18:37:47.436841+00', NULL, 1, 1, 0, 'stored', 'evt_failed', '-EsHbIfXLKyQrU5PtoKk3', '["log","after"]', NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-29 18:47:47.451932+00', '2026-11-29 18:47:47.451932+00', '2026-11-28 18:37:47.454932+00', '2026-11-28 18:37:47.454932+00', '2026-11-28 18:38:07.454932+00', 1, 1, 0, 'stored', 'evt_running', '-EsHbIfXLKyQrU5PtoKk4', NULL, NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-29 18:47:47.475335+00', '2026-11-29 18:47:47.475335+00', '2026-11-28 18:37:47.477335+00', '2026-11-28 18:37:47.477335+00', '2026-11-28 18:38:07.477335+00', 1, 1, 0, 'stored', 'evt_half_done', '-EsHbIfXLKyQrU5PtoKk5', NULL, NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-28 18:38:07.511348+00', '2026-11-28 18:38:07.511348+00', '2026-11-28 18:37:47.511348+00', '2026-11-28 18:37:47.511348+00', NULL, 0, 0, 0, 'stored', 'evt_unclaimed', '', NULL, '{"-EsHbIfXLKyQrU5PtoKk6": 1795891087511.348000}');
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-29 18:47:47.500329+00', '2026-11-29 18:47:47.502272+00', '2026-11-28 18:37:47.519329+00', '2026-11-28 18:37:47.519329+00', NULL, 1, 1, 0, 'stored', 'evt_unanswered', '-EsHbIfXLKyQrU5PtoKk7', NULL, '{"-EsHbIfXLKyQrU5PtoKk7": 1795891087520.860000}');
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-29 18:47:47.531807+00', '2026-11-29 18:47:47.537841+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'evt_state', NULL, NULL, NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-29 18:37:47.575735+00', '2026-11-29 18:37:47.592481+00', '2026-11-28 18:37:47.575735+00', '2026-11-28 18:37:47.575735+00', NULL, 1, 1, 0, 'stored', 'evt_last', '-EsHbIfXLKyQrU5PtoKk10', '["log","after"]', NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-29 18:47:47.596105+00', '2026-11-29 18:47:47.596104+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'evt_dropped', NULL, NULL, NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-29 18:37:47.635521+00', '2026-11-29 18:37:47.635521+00', '2026-11-28 18:37:47.635521+00', '2026-11-28 18:37:47.635521+00', '2026-11-28 18:38:07.635521+00', 1, 1, 0, 'stored', 'evt_last_running', '-EsHbIfXLKyQrU5PtoKk13', NULL, NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-29 18:47:47.543964+00', '2026-11-29 18:47:47.546874+00', '2026-11-28 18:37:47.554964+00', '2026-11-28 18:37:47.554964+00', '2026-11-28 18:38:07.663874+00', 1, 1, 0, 'stored', 'evt_refused', 'hold:-EsHbIfXLKyQrU5PtoKk14', '["log","after"]', NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-29 19:25:47.039895+00', '2026-11-29 19:25:47.107246+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'evt_done', NULL, NULL, NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-29 19:25:47.18101+00', '2026-11-29 19:25:47.213022+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'sha256:UoP1ljGpDIfhYxVr1KacR-ARyhJp1iqJAeXieb270Ec', NULL, NULL, NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-29 19:25:47.234066+00', '2026-11-29 19:25:47.244781+00', '2026-11-28 19:15:47.239066+00', '2026-11-28 19:15:47.239066+00', NULL, 1, 1, 0, 'stored', 'evt_failed', 'ksTNyl9roS2GdRNCHFZ13', '["log","after"]', NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-29 19:25:47.255193+00', '2026-11-29 19:25:47.255193+00', '2026-11-28 19:15:47.257193+00', '2026-11-28 19:15:47.257193+00', '2026-11-28 19:16:07.257193+00', 1, 1, 0, 'stored', 'evt_running', 'ksTNyl9roS2GdRNCHFZ14', NULL, NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-29 19:25:47.272035+00', '2026-11-29 19:25:47.272035+00', '2026-11-28 19:15:47.274035+00', '2026-11-28 19:15:47.274035+00', '2026-11-28 19:16:07.274035+00', 1, 1, 0, 'stored', 'evt_half_done', 'ksTNyl9roS2GdRNCHFZ15', NULL, NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-28 19:16:07.296875+00', '2026-11-28 19:16:07.296875+00', '2026-11-28 19:15:47.296875+00', '2026-11-28 19:15:47.296875+00', NULL, 0, 0, 0, 'stored', 'evt_unclaimed', '', NULL, '{"ksTNyl9roS2GdRNCHFZ16": 1795893367296.875000}');
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-29 19:25:47.293271+00', '2026-11-29 19:25:47.304943+00', '2026-11-28 19:15:47.296271+00', '2026-11-28 19:15:47.296271+00', NULL, 1, 1, 0, 'stored', 'evt_unanswered', 'ksTNyl9roS2GdRNCHFZ17', NULL, '{"ksTNyl9roS2GdRNCHFZ17": 1795893367307.562000}');
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-29 19:25:47.308769+00', '2026-11-29 19:25:47.321166+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'evt_state', NULL, NULL, NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-29 19:15:47.362918+00', '2026-11-29 19:15:47.404983+00', '2026-11-28 19:15:47.362918+00', '2026-11-28 19:15:47.362918+00', NULL, 1, 1, 0, 'stored', 'evt_last', 'ksTNyl9roS2GdRNCHFZ110', '["log","after"]', NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-29 19:25:47.408719+00', '2026-11-29 19:25:47.409075+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'evt_dropped', NULL, NULL, NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-29 19:15:47.608224+00', '2026-11-29 19:15:47.608224+00', '2026-11-28 19:15:47.608224+00', '2026-11-28 19:15:47.608224+00', '2026-11-28 19:16:07.608224+00', 1, 1, 0, 'stored', 'evt_last_running', 'ksTNyl9roS2GdRNCHFZ113', NULL, NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-29 19:25:47.336995+00', '2026-11-29 19:25:47.332832+00', '2026-11-28 19:15:47.338995+00', '2026-11-28 19:15:47.338995+00', '2026-11-28 19:16:07.698832+00', 1, 1, 0, 'stored', 'evt_refused', 'hold:ksTNyl9roS2GdRNCHFZ114', '["log","after"]', NULL);
 
 
 --
 -- Data for Name: inbox; Type: TABLE DATA; Schema: posthorn; Owner: -
 --
 
-INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'evt_done', 'book', '2026-11-28 18:37:47.37216+00');
-INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'sha256:UoP1ljGpDIfhYxVr1KacR-ARyhJp1iqJAeXieb270Ec', 'book', '2026-11-28 18:37:47.426732+00');
-INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'evt_half_done', 'book', '2026-11-28 18:37:47.483781+00');
-INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'evt_state', 'state', '2026-11-28 18:37:47.535213+00');
+INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'evt_done', 'book', '2026-11-28 19:15:47.102284+00');
+INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'sha256:UoP1ljGpDIfhYxVr1KacR-ARyhJp1iqJAeXieb270Ec', 'book', '2026-11-28 19:15:47.198077+00');
+INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'evt_half_done', 'book', '2026-11-28 19:15:47.278046+00');
+INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'evt_state', 'state', '2026-11-28 19:15:47.314717+00');
 
 
 --
 -- Data for Name: inbox_latest; Type: TABLE DATA; Schema: posthorn; Owner: -
 --
 
-INSERT INTO posthorn.inbox_latest (scope, handler, key, created_at, rank, rank_at) VALUES ('stored', 'state', 'SUB1', '2026-11-28 18:37:47.531+00', 0, '2026-11-28 18:37:47.531+00');
+INSERT INTO posthorn.inbox_latest (scope, handler, key, created_at, rank, rank_at) VALUES ('stored', 'state', 'SUB1', '2026-11-28 19:15:47.308+00', 0, '2026-11-28 19:15:47.308+00');
 
 
 --
 -- Data for Name: migrations; Type: TABLE DATA; Schema: posthorn; Owner: -
 --
 
-INSERT INTO posthorn.migrations (version, applied_at) VALUES (1, '2026-11-28 18:37:47.307213+00');
-INSERT INTO posthorn.migrations (version, applied_at) VALUES (2, '2026-11-28 18:37:47.307213+00');
-INSERT INTO posthorn.migrations (version, applied_at) VALUES (3, '2026-11-28 18:37:47.307213+00');
+INSERT INTO posthorn.migrations (version, applied_at) VALUES (1, '2026-11-28 19:15:46.906737+00');
+INSERT INTO posthorn.migrations (version, applied_at) VALUES (2, '2026-11-28 19:15:46.906737+00');
+INSERT INTO posthorn.migrations (version, applied_at) VALUES (3, '2026-11-28 19:15:46.906737+00');
 
 
 --
@@ -549,7 +552,7 @@ INSERT INTO public.ledger (event_id) VALUES ('evt_half_done');
 -- Data for Name: states; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.states (id, event_id, created_at) VALUES ('SUB1', 'evt_state', '2026-11-28 18:37:47.531+00');
+INSERT INTO public.states (id, event_id, created_at) VALUES ('SUB1', 'evt_state', '2026-11-28 19:15:47.308+00');
 
 
 --
