@@ -6,6 +6,9 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { observers } from '../contenders/observers.js';
+import { pinned } from '../run/pinning.js';
+import { startPostgres } from '../run/postgres-server.js';
+import { startRedis } from '../run/redis-server.js';
 import { median } from '../run/statistics.js';
 import { toTable } from '../run/table.js';
 import { Turns } from './turns.js';
@@ -19,9 +22,13 @@ const { values, positionals: names } = parseArgs({
     'warm-up': { type: 'string', default: '100000' },
     'body-bytes': { type: 'string', default: '700' },
     connections: { type: 'string', default: '50' },
+    store: { type: 'string', default: 'memory' },
   },
 });
-const wrong = Object.entries(values).find(([, text]) => !/^[1-9]\d{0,8}$/.test(text));
+const { store, ...numbers } = values;
+if (!['memory', 'redis', 'postgres'].includes(store))
+  fail(`--store must be memory, redis or postgres, got "${store}"`);
+const wrong = Object.entries(numbers).find(([, text]) => !/^[1-9]\d{0,8}$/.test(text));
 if (wrong !== undefined) fail(`--${wrong[0]} must be a whole number from 1 on, got "${wrong[1]}"`);
 if (names.length < 2)
   fail(
@@ -34,6 +41,7 @@ if (new Set(names.map((name) => resolve(name))).size < names.length)
   fail('a build is named twice, which would run the same code: make a copy of it');
 
 const isWord = (/** @type {string} */ name) => name === 'min' || name in observers;
+if (store !== 'memory' && names.some(isWord)) fail('only folders have a store: leave out the other names');
 const builds = names.map((name) => (isWord(name) ? name : pathToFileURL(resolve(name)).href));
 const course = {
   rounds: Number(values.rounds),
@@ -46,14 +54,16 @@ const course = {
 if (Math.min(course.events, course.warmUp) < course.connections)
   fail('--events and --warm-up must be at least --connections');
 
-/** @type {{ microseconds: number, ratio: number }[][]} one list for each process */
+/** @type {import('./turns.js').Measurement[][]} one list for each process */
 const measured = [];
 for (let count = 0; count < Number(values.processes); count += 1) {
-  const turns = new Turns(builds, course);
+  const server = await startServer();
+  const turns = new Turns(builds, course, { STORE: store, ...server.environment });
   try {
     measured.push(await turns.measure());
   } finally {
     await turns.stop();
+    await server.stop();
   }
 }
 
@@ -62,9 +72,23 @@ const rows = names.map((name, build) => {
   const ratios = measured.map((process) => process[build].ratio);
   const microseconds = median(measured.map((process) => process[build].microseconds));
   const spread = `${percent(Math.min(...ratios))} to ${percent(Math.max(...ratios))}`;
-  return [name, microseconds.toFixed(2), percent(median(ratios)), spread];
+  const commands = median(measured.map((process) => process[build].commands));
+  return [name, microseconds.toFixed(2), percent(median(ratios)), spread, commands.toFixed(2)];
 });
-console.log(toTable(['build', 'µs CPU per event', 'against the first', 'least to greatest'], rows));
+const head = ['build', 'µs CPU per event', 'against the first', 'least to greatest', 'commands per event'];
+console.log(toTable(head, rows));
+
+/** @returns {Promise<{ environment: NodeJS.ProcessEnv, stop: () => Promise<void> }>} */
+async function startServer() {
+  if (store === 'memory') return { environment: {}, stop: async () => {} };
+  if (store === 'redis') {
+    const { port, stop } = await startRedis();
+    return { environment: { REDIS_PORT: String(port) }, stop };
+  }
+  const settings = { fsync: 'off', max_wal_size: '4GB' };
+  const { url, stop } = await startPostgres(settings, (command) => pinned('store', command));
+  return { environment: { POSTGRES_URL: url }, stop };
+}
 
 /** @param {string} complaint */
 function fail(complaint) {

@@ -13,6 +13,13 @@ const pathOf = (/** @type {string} */ path) => fileURLToPath(new URL(path, impor
  * @property {number} connections
  */
 
+/**
+ * @typedef {object} Measurement
+ * @property {number} microseconds the processor time of an event
+ * @property {number} ratio of that to the first build's in the same round
+ * @property {number} commands that the store's server got for an event
+ */
+
 /** Not reached: a turn ends when its events have been answered. */
 const LONGEST_TURN_MS = 600_000;
 
@@ -31,32 +38,40 @@ export class Turns {
   /**
    * @param {readonly string[]} builds
    * @param {Course} course
+   * @param {NodeJS.ProcessEnv} environment of the process with the builds
    */
-  constructor(builds, course) {
+  constructor(builds, course, environment) {
     this.#builds = builds;
     this.#course = course;
-    this.#server = new Child('server', [pathOf('server.js'), ...builds]);
+    this.#server = new Child('server', [pathOf('server.js'), ...builds], environment);
     this.#loads = builds.map(() => new Child('load', [pathOf('../load/generator.js')]));
   }
 
   /**
    * Lets the builds take their turns; each round begins with another one.
    *
-   * @returns {Promise<{ microseconds: number, ratio: number }[]>} of each build, the processor time of an
-   * event, and its ratio to that of the first build in the same round: medians of the rounds
+   * @returns {Promise<Measurement[]>} of each build: medians of the rounds
    */
   async measure() {
     this.#ports = (await this.#server.message()).ports;
     const builds = this.#builds.map((_, index) => index);
     for (const build of builds) await this.#check(build);
     for (const build of builds) await this.#take(build, this.#course.warmUp);
-    /** @type {number[][]} */
-    const costs = builds.map(() => []);
+    /** @type {{ microseconds: number[], commands: number[] }[]} */
+    const costs = builds.map(() => ({ microseconds: [], commands: [] }));
     for (let round = 0; round < this.#course.rounds; round += 1) {
-      for (const build of builds) costs[build].push(await this.#take(build, this.#course.events));
+      for (const build of builds) {
+        const { microseconds, commands } = await this.#take(build, this.#course.events);
+        costs[build].microseconds.push(microseconds);
+        costs[build].commands.push(commands);
+      }
       builds.push(...builds.splice(0, 1));
     }
-    return costs.map((cost) => ({ microseconds: median(cost), ratio: median(ratios(cost, costs[0])) }));
+    return costs.map(({ microseconds, commands }) => ({
+      microseconds: median(microseconds),
+      ratio: median(ratios(microseconds, costs[0].microseconds)),
+      commands: median(commands),
+    }));
   }
 
   async stop() {
@@ -88,7 +103,10 @@ export class Turns {
       throw new Error(
         `${this.#builds[build]} refused ${result.refused} events; ${after.handled} of ${this.#sent} were handled`,
       );
-    return (after.cpuMicroseconds - before.cpuMicroseconds) / result.sent;
+    return {
+      microseconds: (after.cpuMicroseconds - before.cpuMicroseconds) / result.sent,
+      commands: (after.commands - before.commands) / result.sent,
+    };
   }
 
   /** @param {number} build */
