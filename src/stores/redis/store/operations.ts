@@ -88,7 +88,8 @@ export class RedisOperations {
   async #send(batch: readonly PendingOperation[]): Promise<void> {
     const startedAt = Math.min(...batch.map((pending) => pending.startedAt));
     const keys = batch.map(({ operation }) => `${this.#scope}:${operation.key}`);
-    const values = batch.flatMap(({ operation }) => argumentsOf(operation));
+    const values: string[] = [];
+    for (const { operation } of batch) values.push(...argumentsOf(operation));
     try {
       const results = await this.#connection.run({ script: OPERATIONS, keys, values }, startedAt);
       batch.forEach((pending, index) => {
