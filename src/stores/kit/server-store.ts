@@ -110,16 +110,24 @@ function readState<State extends string>(...states: State[]) {
   };
 }
 
+/** The counts of a claim, and the names of the handlers that have finished. */
+const CLAIMED = /^claimed (\S+) (\S+) (\S+) (\S+) (.*)$/s;
+
 function readClaim({ text, waitedMs = 0 }: ServerAnswer): ClaimResult | undefined {
   if (text === 'completed') return { state: 'completed' };
-  const [state, ...details] = text.split(' ', 5);
-  const [first, abandoned = 0, firstClaimedMsAgo = 0, spacedAttempts] = details.map(Number);
-  if (state === 'busy' && first !== undefined) return { state, msLeft: first };
-  if (state !== 'claimed' || first === undefined || spacedAttempts === undefined) return undefined;
-  const names = text.slice([state, ...details, ''].join(' ').length);
-  const handled = names === '' ? [] : JSON.parse(names);
-  const wait = waitedMs > NOTICEABLE_MS ? { waitedMs } : undefined;
-  return { state, attempt: first, abandoned, firstClaimedMsAgo, spacedAttempts, handled, ...wait };
+  if (text.startsWith('busy ')) return { state: 'busy', msLeft: Number(text.slice('busy '.length)) };
+  const parts = CLAIMED.exec(text);
+  if (parts === null) return undefined;
+  const [, attempt, abandoned, age, spaced, names] = parts;
+  const result: ClaimResult = {
+    state: 'claimed',
+    attempt: Number(attempt),
+    abandoned: Number(abandoned),
+    firstClaimedMsAgo: Number(age),
+    spacedAttempts: Number(spaced),
+    handled: names ? JSON.parse(names) : [],
+  };
+  return waitedMs > NOTICEABLE_MS ? { ...result, waitedMs } : result;
 }
 
 /**
