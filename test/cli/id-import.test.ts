@@ -13,6 +13,7 @@ import { describe, expect, test } from 'vitest';
 import { IdImport } from '../../src/cli/ids/id-import.ts';
 import { readIdList } from '../../src/cli/ids/id-list.ts';
 import { readOptions } from '../../src/receiver/settings.ts';
+import { asUserStore } from '../receiver/handling/user-store.ts';
 import { ListQueue } from '../receiver/queue/list-queue.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { KEY } from '../support/served.ts';
@@ -92,8 +93,11 @@ describe('an import', () => {
     expect(isKnown()).toMatchObject({ state: 'claimed' });
   });
 
-  test('leaves ids alone that the store knows', async () => {
-    const { store, take } = open();
+  test.each([
+    { kind: 'the store', as: (store: Store): Store => store },
+    { kind: 'the store of a user', as: asUserStore },
+  ])('leaves ids alone that $kind knows', async ({ as }) => {
+    const { store, take } = open({ store: as(createMemoryStore()) });
     await store.claim({ id: 'evt_running', token: 'run', ...terms });
     await store.complete({ id: 'evt_done', token: 'run', ...terms });
     await store.claim({ id: 'evt_failed', token: 'run', ...terms });
@@ -143,15 +147,16 @@ describe('an import', () => {
 
   test('asks again if the store fails for a moment', async () => {
     const store = createMemoryStore();
-    let failures = 2;
     const flaky = <Request, Result>(operation: (request: Request) => Result) => {
+      let failures = 2;
       return (request: Request) => {
         failures -= 1;
         if (failures >= 0) throw new Error('ECONNRESET');
         return operation(request);
       };
     };
-    const { send, take } = open({ store: { ...store, claim: flaky(store.claim) } });
+    const peek = store.peek && flaky(store.peek);
+    const { send, take } = open({ store: { ...store, peek, claim: flaky(store.claim) } });
     expect(await take('evt_1')).toBe('imported');
     expect(await send('evt_1')).toBe('duplicate');
   });

@@ -7,24 +7,11 @@ import { accepted, eventAt, on, openDirectly, refused } from '../../support/open
 import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
 import { letterAt } from './drop-or-replay.ts';
 import { byResource, eventOf, KEY_A } from './keyed-events.ts';
+import { asUserStore } from './user-store.ts';
 
 /** Longer than a claim is late, and than the pause before a second release; shorter than a lease. */
 const SOON_MS = 5_000;
 const LEASE_MS = 20_000;
-
-/** A store of a user that knows neither looks nor holds, and grants claims that come after their release. */
-function asUserStore({ claim, renew, complete, release }: Store): Store {
-  const asRun = <T extends { readonly token: string }>(request: T): T => ({
-    ...request,
-    token: request.token.replace('hold:', 'run:'),
-  });
-  return {
-    claim: (request) => claim(asRun(request)),
-    renew: (request) => renew(asRun(request)),
-    complete,
-    release: ({ refuseClaimsMs: _, ...request }) => release(asRun(request)),
-  };
-}
 
 /** In a user's store a claim must arrive before the second release, two seconds after the first one. */
 const stores = [
