@@ -52,7 +52,7 @@ describe('posthorn ids import', () => {
     const store = createRedisStore(await fixture.connect(), { scope });
     await store.claim({ id: 'evt_running', token: 'run', ...terms });
     // As an import leaves an id that was killed before it could complete it.
-    await store.claim({ id: 'evt_interrupted', token: 'imported', ...terms });
+    await store.claim({ id: 'evt_interrupted', token: 'hold:imported', ...terms });
     const many = Array.from({ length: 500 }, (_, index) => lineOf(`evt_${index}`, 40 * MINUTE_MS));
     const list = [...many, ...['evt_running', 'evt_interrupted'].map((id) => lineOf(id, 40 * MINUTE_MS))];
     const lines = `${list.join('')}${lineOf('evt_young', 30 * MINUTE_MS)}`;
