@@ -93,7 +93,7 @@ export class TimeLimitedStore implements Store {
   /** Resolves with undefined if the store has no `peek`. */
   lookUp(request: PeekRequest): Awaitable<PeekResult | undefined> {
     const peek = this.#store.peek?.bind(this.#store);
-    return peek === undefined ? undefined : this.#limit('look up', () => peek(this.#inTime(request)));
+    return peek === undefined ? undefined : this.#limit('peek', () => peek(this.#inTime(request)));
   }
 
   mustWait(): boolean {
