@@ -68,4 +68,12 @@ export const claimMistakes: readonly Mistake[] = [
     scope: 'a parked letter that is replayed and dropped',
     promise: 'a claim that is not a run is neither an attempt nor abandoned',
   },
+  {
+    name: 'the claim of a drop is taken for a run',
+    file: 'receiver/handling/claim-for-letter.ts',
+    find: 'services, warnings, nextHoldToken());',
+    replace: 'services, warnings);',
+    scope: 'a parked letter that is replayed and dropped',
+    promise: 'a claim that is not a run is neither an attempt nor abandoned',
+  },
 ];

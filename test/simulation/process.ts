@@ -127,8 +127,11 @@ export class SimulatedProcess {
   /** The token of a drop's or a replay's completion is not that of a claim. */
   #ask<T>(kind: StoreOperation, request: CompleteRequest, perform: () => T): Promise<T> {
     const { token } = request;
-    const { tokens } = this.#world;
-    if (kind !== 'complete' && !tokens.has(token)) tokens.set(token, this.name);
+    const { promises, tokens } = this.#world;
+    if (kind !== 'complete' && !tokens.has(token)) {
+      tokens.set(token, this.name);
+      promises.noteToken(token);
+    }
     return send(this.pending, kind, token, request, perform);
   }
 

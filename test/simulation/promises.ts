@@ -20,6 +20,8 @@ export class Promises {
   #isPastLimit = false;
   /** Until when the claims of each token are refused that was given back. */
   readonly #refusals: Map<string, number> = new Map();
+  /** The tokens of a drop that has begun before any run. */
+  readonly #ofDrop = new Set<string>();
   /** Tokens that were given the id although the completion was recorded. */
   readonly #late = new Set<string>();
   readonly #world: World;
@@ -59,6 +61,12 @@ export class Promises {
     this.broken ??= promise;
   }
 
+  /** A claim is sent with a new token. */
+  noteToken(token: string): void {
+    const { calls, deliveries } = this.#world;
+    if (deliveries.length === 0 && calls.every(({ name }) => name === 'drop')) this.#ofDrop.add(token);
+  }
+
   noteClaim<Answer extends ClaimResult | RenewResult>(token: string, answer: Answer): Answer {
     const { state } = answer;
     const isAbandoned = 'abandoned' in answer && answer.abandoned > 0;
@@ -72,9 +80,11 @@ export class Promises {
   /** The store has granted a claim, and counts the claim before it. */
   #checkCounts(token: string): void {
     const { record } = this.#world;
+    const { abandoned = '', hasCountedHold } = record;
     this.#isPastLimit ||= this.refusedUntil(token) === clock.now;
-    if (record.hasCountedHold) this.break('a claim that is not a run is neither an attempt nor abandoned');
-    if (this.refusedUntil(record.abandoned) !== undefined) this.#noteLeft();
+    if (hasCountedHold || this.#ofDrop.has(abandoned))
+      this.break('a claim that is not a run is neither an attempt nor abandoned');
+    if (this.refusedUntil(abandoned) !== undefined) this.#noteLeft();
   }
 
   /** A claim is left in the store until its lease has run out. */

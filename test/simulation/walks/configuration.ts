@@ -212,6 +212,16 @@ export const profiles: Readonly<Record<string, (random: Random) => Configuration
     faults: random.chance(0.5) ? allFaults.filter(() => random.chance(0.4)) : [random.pick(allFaults)],
     pace: { ...drawPace(random), fault: random.pick([1, 5, 20]), thaw: random.pick([0.05, 0.3, 1]) },
   }),
+  standstills: (random) => ({
+    ...any(random),
+    events: random.integer(2, 4),
+    handlers: random.pick(handlerLists.slice(1)),
+    poison: 0,
+    maxRunning: random.integer(1, 2),
+    faults: ['standstill'],
+    mostFaults: 4,
+    pace: { ...drawPace(random), fault: random.pick([1, 5, 20]), thaw: random.pick([0.05, 0.3, 1]) },
+  }),
   'late claims': (random) => ({
     ...any(random),
     store: random.pick(['refusing', 'plain']),
@@ -234,5 +244,7 @@ export function configurationOf(profile: string, random: Random): Configuration 
   const draw = profiles[profile];
   if (draw === undefined) throw new RangeError(`the profile is one of: ${Object.keys(profiles).join(', ')}`);
   const drawn = draw(random);
-  return random.chance(profile === 'keys' ? 1 : 0.25) ? withKeys(random, drawn) : drawn;
+  return random.chance(profile === 'keys' || profile === 'standstills' ? 1 : 0.25)
+    ? withKeys(random, drawn)
+    : drawn;
 }

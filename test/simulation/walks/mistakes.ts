@@ -40,18 +40,17 @@ export const walkMistakes: readonly WalkMistake[] = [
     file: 'receiver/handling/keyed-handlers.ts',
     find: 'while (this.#lease.isOld || keyLease.isOld) {',
     replace: 'while (this.#lease.isOld) {',
-    profile,
+    profile: 'standstills',
     promise: 'a handler begins only while the lease of its concurrency key holds',
-    seed: 9_429,
   },
   {
     name: 'a handler begins though its key is lost',
     file: 'receiver/handling/keyed-handlers.ts',
     find: "hasBegun = keyLease.state === 'held';",
     replace: 'hasBegun = true;',
-    profile,
+    profile: 'standstills',
     promise: 'a handler begins only while the lease of its concurrency key holds',
-    seed: 2_122,
+    seed: 1_500,
   },
   {
     name: 'a busy key is taken for a free one',
@@ -100,7 +99,7 @@ export const walkMistakes: readonly WalkMistake[] = [
 
 const givenBack = 'a claim is given back by its process';
 
-/** Mistakes with claims that come late, and with claims that are not runs. */
+/** Mistakes with claims that come late, and with looks. */
 export const lateClaimMistakes: readonly WalkMistake[] = [
   {
     name: 'a claim that got no answer is given back, and not refused later',
@@ -133,14 +132,6 @@ export const lateClaimMistakes: readonly WalkMistake[] = [
     replace: 'retryRelease(store, leaseMs, request), 0);',
     profile: 'late claims',
     promise: givenBack,
-  },
-  {
-    name: 'the claim of a drop is taken for a run',
-    file: 'receiver/handling/claim-for-letter.ts',
-    find: 'services, warnings, nextHoldToken());',
-    replace: 'services, warnings);',
-    profile: 'letters',
-    promise: 'an event is parked as run_abandoned only after a run that did not end',
   },
   {
     name: 'an event from the future that is running is taken for one that was handled',

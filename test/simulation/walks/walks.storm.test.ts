@@ -4,7 +4,7 @@ import { profiles } from './configuration.ts';
 import { lateClaimMistakes, walkMistakes } from './mistakes.ts';
 import { runWalks } from './run-walks.ts';
 
-const WALKS = 4_500;
+const WALKS = 4_100;
 
 let program = '';
 beforeAll(async () => {
