@@ -112,8 +112,8 @@ export const lateClaimMistakes: readonly WalkMistake[] = [
   {
     name: 'a claim is never uncertain',
     file: 'receiver/dedupe/claim.ts',
-    find: 'this.#isUncertain = true;',
-    replace: '',
+    find: 'this.#isUncertain = true;\n      return this.#goOnUnclaimed(error);',
+    replace: 'return this.#goOnUnclaimed(error);',
     profile: 'late claims',
     promise: 'nobody is shut out by a claim that was given back',
   },
@@ -136,8 +136,8 @@ export const lateClaimMistakes: readonly WalkMistake[] = [
   {
     name: 'an event from the future that is running is taken for one that was handled',
     file: 'receiver/handling/park-refused.ts',
-    find: "waitMs: 0 }))?.state === 'completed';",
-    replace: "waitMs: 0 }))?.state !== 'unknown';",
+    find: "limitMs))?.state === 'completed';",
+    replace: "limitMs))?.state !== 'unknown';",
     profile: 'any',
     promise: 'no 2xx before the event is handled, parked, dropped or queued',
   },
