@@ -110,7 +110,7 @@ function readAuthorization(values: readonly string[]): Buffer {
   if (value === undefined || values.length > 1) throw refused();
   const [, scheme, credentials] = /^(basic|bearer) +([\x21-\x7e]+)$/i.exec(value) ?? [];
   if (scheme === undefined || credentials === undefined) throw refused();
-  return Buffer.from(`${scheme.toLowerCase()} ${credentials}`);
+  return Buffer.from(`${scheme.toLowerCase()} ${credentials}`, 'latin1');
 }
 
 function refused(): CredentialsError {

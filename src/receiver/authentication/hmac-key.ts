@@ -56,6 +56,6 @@ export class HmacKey {
 
 /** Returns the index of the key that made the signature (in lower-case hex), or -1. */
 export function findKey(body: Uint8Array, signature: string, keys: readonly HmacKey[]): number {
-  const given = Buffer.from(signature);
-  return keys.findIndex((key) => timingSafeEqual(Buffer.from(key.sign(body)), given));
+  const given = Buffer.from(signature, 'latin1');
+  return keys.findIndex((key) => timingSafeEqual(Buffer.from(key.sign(body), 'latin1'), given));
 }

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { propertyOf } from '../values/foreign-values.ts';
 import { parseWithSchema } from '../values/parse-with-schema.ts';
 import type { EventData } from './schema.ts';
-import { parseTime } from './time.ts';
+import { isTime } from './time.ts';
 
 // Lone surrogates all become the same character in UTF-8, so two
 // different ids could share a key or a file name.
@@ -13,11 +13,7 @@ const id = z.string().check(
 const type = z.string().check(z.regex(/^[^.]+(\.[^.]+)+$/, 'must be <entity>.<type>'));
 
 // "ISO 8601 UTC" (interface): other offsets are accepted too, and a missing one means UTC.
-const createdAt = z
-  .string()
-  .check(
-    z.refine((text) => parseTime(text) !== undefined, 'must be a time in ISO 8601, as 2026-03-31T09:05:00Z'),
-  );
+const createdAt = z.string().check(z.refine(isTime, 'must be a time in ISO 8601, as 2026-03-31T09:05:00Z'));
 
 const data = z.custom<EventData>(isObject, 'must be an object');
 
@@ -31,7 +27,18 @@ export const envelope: z.ZodMiniObject<{
 
 /** Throws an error whose message names each missing or wrong member, unless a value has those of an event. */
 export function checkEnvelope(value: unknown): asserts value is z.output<typeof envelope> {
-  if (!z.validate(envelope, value)) parseWithSchema(envelope, value, 'body');
+  if (!hasMembers(value)) parseWithSchema(envelope, value, 'body');
+}
+
+/** Asks the schema of each member: that of the whole copies the members, and takes twice the time. */
+function hasMembers(value: unknown): boolean {
+  return (
+    isObject(value) &&
+    z.validate(id, value.id) &&
+    z.validate(type, value.type) &&
+    z.validate(createdAt, value.created_at) &&
+    isObject(value.data)
+  );
 }
 
 /** The id and the type of a value, each only if an event could have it. Never throws. */

@@ -19,7 +19,7 @@ import { ListQueue } from '../queue/list-queue.ts';
 
 const fail = throwing(new TypeError('the library failed'));
 /** A library of schemas that fails, until the test is over. */
-const breakEnvelope = () => void vi.spyOn(envelope._zod, 'run').mockImplementation(fail);
+const breakEnvelope = () => void vi.spyOn(envelope.shape.created_at._zod, 'run').mockImplementation(fail);
 afterEach(() => void vi.restoreAllMocks());
 
 const old = () => eventAt(Date.now() - 15 * MINUTE_MS);
