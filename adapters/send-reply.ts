@@ -42,7 +42,8 @@ interface HeaderListWriter {
 }
 
 function headerListOf({ headers, body }: Reply, close: boolean): string[] {
-  const list = ['content-length', String(Buffer.byteLength(body)), ...Object.entries(headers).flat()];
+  const list = ['content-length', String(Buffer.byteLength(body))];
+  for (const name of Object.keys(headers)) list.push(name, headers[name] ?? '');
   if (close) list.push('connection', 'close');
   return list;
 }

@@ -28,7 +28,9 @@ export function checkMethod(method: string): void {
  * signature is checked. A list may have empty members, which count for nothing (RFC 9110, section 5.6.1.2).
  */
 export function checkEncoding({ headers }: RequestHead): void {
-  const given = (headers['content-encoding'] ?? []).flatMap((value) => value.split(','));
+  const values = headers['content-encoding'];
+  if (values === undefined) return;
+  const given = values.flatMap((value) => value.split(','));
   const codings = given.map((coding) => coding.trim()).filter((coding) => coding !== '');
   if (codings.every((coding) => coding.toLowerCase() === 'identity')) return;
   throw new RequestError(
