@@ -1,4 +1,5 @@
 import type { Store } from '../../../receiver/dedupe/store.ts';
+import { withOwnLimits } from '../../../receiver/dedupe/time-limited.ts';
 import { readServerOptions } from '../../kit/server-options.ts';
 import { createServerStore } from '../../kit/server-store.ts';
 import { type RedisClient, toScriptClient } from '../client.ts';
@@ -40,10 +41,11 @@ export function createRedisStore(redis: RedisClient, options: RedisStoreOptions)
   const { scope, commandTimeoutMs } = readServerOptions('createRedisStore', options, 2_000);
   const connection = new RedisConnection(client, commandTimeoutMs);
   const operations = new RedisOperations(connection, scope);
-  return createServerStore({
+  const store = createServerStore({
     name: 'Redis',
     commandTimeoutMs,
     run: (operation) => operations.run(operation),
     mustWait: () => !connection.isReady,
   });
+  return withOwnLimits(store);
 }
