@@ -1,6 +1,8 @@
 /**
  * What a change of posthorn costs or saves: builds of it in one process, by turns. Two processes of the same
  * build differ by several percent, for the whole of their life; two equal builds in one process by about one.
+ * That does not hold for stores on a server, whose client the builds share: V8 favours the first that uses it,
+ * by up to a tenth. With `--alone` each build has processes of its own.
  */
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -23,9 +25,10 @@ const { values, positionals: names } = parseArgs({
     'body-bytes': { type: 'string', default: '700' },
     connections: { type: 'string', default: '50' },
     store: { type: 'string', default: 'memory' },
+    alone: { type: 'boolean', default: false },
   },
 });
-const { store, ...numbers } = values;
+const { store, alone, ...numbers } = values;
 if (!['memory', 'redis', 'postgres'].includes(store))
   fail(`--store must be memory, redis or postgres, got "${store}"`);
 const wrong = Object.entries(numbers).find(([, text]) => !/^[1-9]\d{0,8}$/.test(text));
@@ -56,16 +59,8 @@ if (Math.min(course.events, course.warmUp) < course.connections)
 
 /** @type {import('./turns.js').Measurement[][]} one list for each process */
 const measured = [];
-for (let count = 0; count < Number(values.processes); count += 1) {
-  const server = await startServer();
-  const turns = new Turns(builds, course, { STORE: store, ...server.environment });
-  try {
-    measured.push(await turns.measure());
-  } finally {
-    await turns.stop();
-    await server.stop();
-  }
-}
+for (let count = 0; count < Number(values.processes); count += 1)
+  measured.push(alone ? await measureAlone(count) : await measure(builds));
 
 const percent = (/** @type {number} */ ratio) => `${ratio < 1 ? '' : '+'}${(100 * (ratio - 1)).toFixed(1)} %`;
 const rows = names.map((name, build) => {
@@ -77,6 +72,37 @@ const rows = names.map((name, build) => {
 });
 const head = ['build', 'µs CPU per event', 'against the first', 'least to greatest', 'commands per event'];
 console.log(toTable(head, rows));
+
+/**
+ * Measures builds in one process.
+ *
+ * @param {readonly string[]} together
+ */
+async function measure(together) {
+  const server = await startServer();
+  const turns = new Turns(together, course, { STORE: store, ...server.environment });
+  try {
+    return await turns.measure();
+  } finally {
+    await turns.stop();
+    await server.stop();
+  }
+}
+
+/**
+ * Measures each build in a process of its own.
+ *
+ * @param {number} first the build that begins: the machine may be slower for those that follow
+ */
+async function measureAlone(first) {
+  /** @type {import('./turns.js').Measurement[]} */
+  const results = [];
+  for (let step = 0; step < builds.length; step += 1) {
+    const build = (first + step) % builds.length;
+    [results[build]] = await measure([builds[build]]);
+  }
+  return results.map((result) => ({ ...result, ratio: result.microseconds / results[0].microseconds }));
+}
 
 /** @returns {Promise<{ environment: NodeJS.ProcessEnv, stop: () => Promise<void> }>} */
 async function startServer() {
