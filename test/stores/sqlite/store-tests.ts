@@ -55,6 +55,11 @@ export function testStore(openDatabase: OpenDatabase, { walks }: { readonly walk
       );
     });
 
+    test('takes a token for that of a run though it differs from that of a hold only by its capitals', async () => {
+      const claim = open().claim({ id: randomUUID(), token: 'HOLD:a', ...lease });
+      expect(await claim).toMatchObject({ state: 'claimed', attempt: 1 });
+    });
+
     test('answers a claim though a lease or a retention ends between its statements', async () => {
       let time = Date.now();
       // Each statement asks the clock several times, and each answer is a millisecond later.

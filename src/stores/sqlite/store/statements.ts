@@ -62,7 +62,7 @@ export function statementsOf(
 /** The row that the statement has found no longer counts. */
 const IS_EXPIRED = 'event.expires_at <= excluded.first_claimed_at';
 /** The claim that the statement has found, or that it makes, is not a run. */
-const IS_HOLD = `token like '${HOLD}%'`;
+const IS_HOLD = `token glob '${HOLD}*'`;
 /** The token has the id already: nothing is counted again. */
 const IS_HELD = 'event.token = excluded.token and event.lease_ends_at is not null';
 /**
