@@ -52,7 +52,7 @@ test('there are two diagrams', () => {
 describe('the diagram of a run', () => {
   test('has the steps of RunState, and no others', () => {
     const [, type = ''] =
-      /^export type RunState =$(.*?);\n\n/ms.exec(read('src/receiver/handling/run-state.ts')) ?? [];
+      /^export type RunState =$(.*?);\n\n/ms.exec(read('src/receiver/handling/run/run-state.ts')) ?? [];
     const members = type.match(/(?<=readonly step: )('\w+'( \| )?)+/g) ?? [];
     const steps = members.flatMap((member) => member.match(/\w+/g) ?? []);
     expect(steps.length).toBeGreaterThan(5);

@@ -123,12 +123,12 @@ describe('imports point one way:', () => {
   });
 
   test('the tables would refuse a type import the wrong way', () => {
-    expect(importsOf('src/receiver/handling/delivery-progress.ts')).toContainEqual({
-      target: 'src/receiver/handling/run.ts',
+    expect(importsOf('src/receiver/handling/ways-in/delivery-progress.ts')).toContainEqual({
+      target: 'src/receiver/handling/run/run.ts',
       typeOnly: true,
     });
-    const [run, lease] = ['src/receiver/handling/run.ts', 'src/receiver/dedupe/lease.ts'];
-    expect(mayImport(run, 'src/receiver/handling/router.ts')).toBe(true);
+    const [run, lease] = ['src/receiver/handling/run/run.ts', 'src/receiver/dedupe/lease.ts'];
+    expect(mayImport(run, 'src/receiver/handling/handlers/router.ts')).toBe(true);
     expect(mayImport(run, lease)).toBe(true);
     expect(mayImport(lease, run)).toBe(false);
     expect(mayImport(run, 'src/stores/memory/memory.ts')).toBe(false);

@@ -1,7 +1,7 @@
 import type { MeterProvider, TracerProvider } from '@opentelemetry/api';
 import type { ConfigurationError } from '../../receiver/errors.ts';
 import type { WebhookEvent } from '../../receiver/events/event.ts';
-import type { MiddlewareContext } from '../../receiver/handling/middleware.ts';
+import type { MiddlewareContext } from '../../receiver/handling/handlers/middleware.ts';
 import type { ObserveOptions, Observer } from '../../receiver/outcomes/report.ts';
 import { checkOptions, checkReceiver, invalidOption } from '../../receiver/values/check-options.ts';
 import { propertyOf, show } from '../../receiver/values/foreign-values.ts';

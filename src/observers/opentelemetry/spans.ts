@@ -12,8 +12,8 @@ import {
   trace,
 } from '@opentelemetry/api';
 import type { WebhookEvent } from '../../receiver/events/event.ts';
-import type { MiddlewareContext } from '../../receiver/handling/middleware.ts';
-import { skipReasonOf } from '../../receiver/handling/named-handler.ts';
+import type { MiddlewareContext } from '../../receiver/handling/handlers/middleware.ts';
+import { skipReasonOf } from '../../receiver/handling/handlers/named-handler.ts';
 import { LineLimit, mayFlood } from '../../receiver/outcomes/line-limit.ts';
 import type { Report } from '../../receiver/outcomes/report.ts';
 import type { ReportCode } from '../../receiver/refusals.ts';

@@ -15,7 +15,7 @@ const profile = 'keys';
 /** The exploration of keys must find this mistake as well. */
 export const twoAreGranted: SourceMistake = {
   name: 'two events that wait are granted a key at once',
-  file: 'receiver/handling/key-queue.ts',
+  file: 'receiver/handling/keys/key-queue.ts',
   find: 'this.#waiting.grantFirst(held);',
   replace: 'this.#waiting.grantFirst(held);\n        this.#waiting.grantFirst(held);',
 };
@@ -24,7 +24,7 @@ export const twoAreGranted: SourceMistake = {
 export const walkMistakes: readonly WalkMistake[] = [
   {
     name: 'the lease of a key is not renewed',
-    file: 'receiver/handling/key-queue.ts',
+    file: 'receiver/handling/keys/key-queue.ts',
     find: 'lease.keep(() => held?.onTaken(), { keepsAlive: false });',
     replace: '',
     profile,
@@ -37,7 +37,7 @@ export const walkMistakes: readonly WalkMistake[] = [
   },
   {
     name: 'a handler begins on an old lease of its key',
-    file: 'receiver/handling/keyed-handlers.ts',
+    file: 'receiver/handling/run/keyed-handlers.ts',
     find: 'while (this.#lease.isOld || keyLease.isOld) {',
     replace: 'while (this.#lease.isOld) {',
     profile: 'standstills',
@@ -45,7 +45,7 @@ export const walkMistakes: readonly WalkMistake[] = [
   },
   {
     name: 'a handler begins though its key is lost',
-    file: 'receiver/handling/keyed-handlers.ts',
+    file: 'receiver/handling/run/keyed-handlers.ts',
     find: "hasBegun = keyLease.state === 'held';",
     replace: 'hasBegun = true;',
     profile: 'standstills',
@@ -54,7 +54,7 @@ export const walkMistakes: readonly WalkMistake[] = [
   },
   {
     name: 'a busy key is taken for a free one',
-    file: 'receiver/handling/key-queue.ts',
+    file: 'receiver/handling/keys/key-queue.ts',
     find: 'answer = await claim.takeOrGoOn(this.#claimWait());',
     replace:
       'answer = await claim.takeOrGoOn(this.#claimWait());\n' +
@@ -65,7 +65,7 @@ export const walkMistakes: readonly WalkMistake[] = [
   },
   {
     name: 'a key is not released in the store',
-    file: 'receiver/handling/key-queue.ts',
+    file: 'receiver/handling/keys/key-queue.ts',
     find: 'await claim.release([]);\n    noteGivenBack();',
     replace: 'noteGivenBack();',
     profile,
@@ -73,7 +73,7 @@ export const walkMistakes: readonly WalkMistake[] = [
   },
   {
     name: 'a claim of a key that got no answer is not released',
-    file: 'receiver/handling/key-queue.ts',
+    file: 'receiver/handling/keys/key-queue.ts',
     find: 'void claim.release([]).then(() => this.#calls.end());',
     replace: 'this.#calls.end();',
     profile,
@@ -81,7 +81,7 @@ export const walkMistakes: readonly WalkMistake[] = [
   },
   {
     name: 'nobody claims a key again once it was released',
-    file: 'receiver/handling/key-queue.ts',
+    file: 'receiver/handling/keys/key-queue.ts',
     find: 'this.#isServing = false;\n    this.#onIdle();',
     replace: '',
     profile,
@@ -89,7 +89,7 @@ export const walkMistakes: readonly WalkMistake[] = [
   },
   {
     name: 'a delivery does not wait for a key',
-    file: 'receiver/handling/key-wait.ts',
+    file: 'receiver/handling/keys/key-wait.ts',
     find: 'return request.waitsIfBusy && request.countBody();',
     replace: 'return !request.waitsIfBusy && request.countBody();',
     profile,
@@ -135,7 +135,7 @@ export const lateClaimMistakes: readonly WalkMistake[] = [
   },
   {
     name: 'an event from the future that is running is taken for one that was handled',
-    file: 'receiver/handling/park-refused.ts',
+    file: 'receiver/handling/ways-in/park-refused.ts',
     find: "limitMs))?.state === 'completed';",
     replace: "limitMs))?.state !== 'unknown';",
     profile: 'any',

@@ -1,6 +1,6 @@
-import { AbortedError } from '../errors.ts';
-import { performance } from '../timing/process-clock.ts';
-import { Timer } from '../timing/timer.ts';
+import { AbortedError } from '../../errors.ts';
+import { performance } from '../../timing/process-clock.ts';
+import { Timer } from '../../timing/timer.ts';
 
 /**
  * Aborts a run from outside: at `maxRunMs`, at the end of `close()`, or because another process has the

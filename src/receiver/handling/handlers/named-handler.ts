@@ -1,5 +1,5 @@
-import type { HandlerReport, Warning } from '../outcomes/report.ts';
-import { propertyOf } from '../values/foreign-values.ts';
+import type { HandlerReport, Warning } from '../../outcomes/report.ts';
+import { propertyOf } from '../../values/foreign-values.ts';
 
 // `Symbol.for`, because the inbox and the receiver can come from two copies of posthorn.
 const NAME = Symbol.for('posthorn.handlerName');

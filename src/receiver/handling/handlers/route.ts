@@ -1,5 +1,5 @@
-import type { KnownEvent, UnknownEvent, WebhookEvent } from '../events/event.ts';
-import type { Schemas } from '../events/schema.ts';
+import type { KnownEvent, UnknownEvent, WebhookEvent } from '../../events/event.ts';
+import type { Schemas } from '../../events/schema.ts';
 
 /** The second argument of a handler. Times are in milliseconds since the epoch. */
 export interface HandlerContext {

@@ -1,9 +1,9 @@
-import { keyId } from '../dedupe/claim-id.ts';
-import { ConfigurationError } from '../errors.ts';
-import { Activity } from '../timing/activity.ts';
-import { requestsAreIsolated } from '../timing/isolated-requests.ts';
-import { TransientMap } from '../timing/transient-map.ts';
-import { dropPromise, typeNameOf } from '../values/foreign-values.ts';
+import { keyId } from '../../dedupe/claim-id.ts';
+import { ConfigurationError } from '../../errors.ts';
+import { Activity } from '../../timing/activity.ts';
+import { requestsAreIsolated } from '../../timing/isolated-requests.ts';
+import { TransientMap } from '../../timing/transient-map.ts';
+import { dropPromise, typeNameOf } from '../../values/foreign-values.ts';
 import { KeyQueue, type KeyServices } from './key-queue.ts';
 import type { HeldKey, KeyRequest } from './key-wait.ts';
 

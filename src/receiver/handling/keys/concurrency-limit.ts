@@ -1,9 +1,9 @@
-import { UnavailableError } from '../errors.ts';
-import type { BodyMemory } from '../request/body-memory.ts';
-import { performance } from '../timing/process-clock.ts';
-import { Semaphore } from '../timing/semaphore.ts';
-import { withTimeLimit } from '../timing/time-limit.ts';
-import type { Interruption } from './interruption.ts';
+import { UnavailableError } from '../../errors.ts';
+import type { BodyMemory } from '../../request/body-memory.ts';
+import { performance } from '../../timing/process-clock.ts';
+import { Semaphore } from '../../timing/semaphore.ts';
+import { withTimeLimit } from '../../timing/time-limit.ts';
+import type { Interruption } from '../handlers/interruption.ts';
 
 /** The terms on which a run waits for permits. */
 interface PermitWait {

@@ -1,10 +1,10 @@
-import { type Busy, Claim, type ClaimAnswer, type ClaimServices } from '../dedupe/claim.ts';
-import { POLL_MS, pollPauseMs } from '../dedupe/poll.ts';
-import { UnavailableError } from '../errors.ts';
-import type { Warning } from '../outcomes/report.ts';
-import type { BodyMemory } from '../request/body-memory.ts';
-import type { Activity } from '../timing/activity.ts';
-import { pause, performance } from '../timing/process-clock.ts';
+import { type Busy, Claim, type ClaimAnswer, type ClaimServices } from '../../dedupe/claim.ts';
+import { POLL_MS, pollPauseMs } from '../../dedupe/poll.ts';
+import { UnavailableError } from '../../errors.ts';
+import type { Warning } from '../../outcomes/report.ts';
+import type { BodyMemory } from '../../request/body-memory.ts';
+import type { Activity } from '../../timing/activity.ts';
+import { pause, performance } from '../../timing/process-clock.ts';
 import { HeldKey, type KeyClaim, type KeyRequest, mayWait, WaitingEvents } from './key-wait.ts';
 
 /**

@@ -1,9 +1,9 @@
-import type { Claim } from '../dedupe/claim.ts';
-import type { Lease } from '../dedupe/lease.ts';
-import type { UnavailableError } from '../errors.ts';
-import type { Warning } from '../outcomes/report.ts';
-import { Timer } from '../timing/timer.ts';
-import type { Interruption } from './interruption.ts';
+import type { Claim } from '../../dedupe/claim.ts';
+import type { Lease } from '../../dedupe/lease.ts';
+import type { UnavailableError } from '../../errors.ts';
+import type { Warning } from '../../outcomes/report.ts';
+import { Timer } from '../../timing/timer.ts';
+import type { Interruption } from '../handlers/interruption.ts';
 
 // These are classes, not literals. V8 allocates literals that have often outlived a collection in the old
 // generation, and moves all that they refer to there. With literals an event took a fifth more processor time

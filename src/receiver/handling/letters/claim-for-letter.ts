@@ -1,8 +1,8 @@
-import { Claim, type ClaimedEvent, claimedId, type Granted } from '../dedupe/claim.ts';
-import { nextHoldToken } from '../dedupe/claim-token.ts';
-import type { PeekResult } from '../dedupe/store.ts';
-import type { Warning } from '../outcomes/report.ts';
-import type { ReceiverServices } from './receiver-services.ts';
+import { Claim, type ClaimedEvent, claimedId, type Granted } from '../../dedupe/claim.ts';
+import { nextHoldToken } from '../../dedupe/claim-token.ts';
+import type { PeekResult } from '../../dedupe/store.ts';
+import type { Warning } from '../../outcomes/report.ts';
+import type { ReceiverServices } from '../ways-in/receiver-services.ts';
 
 /** A claim for work on a letter. Its owner stops the lease, and then releases the claim. */
 export interface LetterClaim extends Granted {

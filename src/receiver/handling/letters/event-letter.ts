@@ -1,18 +1,18 @@
-import type { DeadLetter } from '../dead-letters/dead-letters.ts';
+import type { DeadLetter } from '../../dead-letters/dead-letters.ts';
 import type {
   AttemptInfo,
   LetterContent,
   LetterOperations,
   LetterReason,
-} from '../dead-letters/letter-operations.ts';
-import type { OperationWait } from '../dead-letters/operation-queue.ts';
-import { type ClaimServices, claimedId, type Released } from '../dedupe/claim.ts';
-import { handlingId } from '../dedupe/claim-id.ts';
-import { isCompleted } from '../dedupe/is-completed.ts';
-import type { Warning } from '../outcomes/report.ts';
-import type { Deadline } from '../timing/deadline.ts';
-import { settledWithin } from '../timing/time-limit.ts';
-import { messageOf } from '../values/foreign-values.ts';
+} from '../../dead-letters/letter-operations.ts';
+import type { OperationWait } from '../../dead-letters/operation-queue.ts';
+import { type ClaimServices, claimedId, type Released } from '../../dedupe/claim.ts';
+import { handlingId } from '../../dedupe/claim-id.ts';
+import { isCompleted } from '../../dedupe/is-completed.ts';
+import type { Warning } from '../../outcomes/report.ts';
+import type { Deadline } from '../../timing/deadline.ts';
+import { settledWithin } from '../../timing/time-limit.ts';
+import { messageOf } from '../../values/foreign-values.ts';
 
 /** The event of a letter, as its claim needs it. */
 interface LetterEvent {

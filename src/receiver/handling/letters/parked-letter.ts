@@ -1,9 +1,9 @@
-import type { DeadLetter } from '../dead-letters/dead-letters.ts';
-import type { OperationWait } from '../dead-letters/operation-queue.ts';
-import { ConfigurationError } from '../errors.ts';
-import { performance } from '../timing/process-clock.ts';
-import { show } from '../values/foreign-values.ts';
-import type { ReceiverServices } from './receiver-services.ts';
+import type { DeadLetter } from '../../dead-letters/dead-letters.ts';
+import type { OperationWait } from '../../dead-letters/operation-queue.ts';
+import { ConfigurationError } from '../../errors.ts';
+import { performance } from '../../timing/process-clock.ts';
+import { show } from '../../values/foreign-values.ts';
+import type { ReceiverServices } from '../ways-in/receiver-services.ts';
 
 /** A letter that is being replayed or dropped. No sender waits for its operations. */
 export class ParkedLetter {

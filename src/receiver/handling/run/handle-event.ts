@@ -1,12 +1,11 @@
-import type { ClaimAnswer, Granted } from '../dedupe/claim.ts';
-import { isFinal } from '../dedupe/last-attempt.ts';
-import type { Lease } from '../dedupe/lease.ts';
-import { AbortedError, type PosthornError } from '../errors.ts';
-import { type AnyEvent, entityOf } from '../events/event.ts';
-import type { StandardSchemaV1 } from '../events/schema.ts';
-import { type Answer, accept, toReportedError } from '../outcomes/outcome.ts';
-import type { Warning } from '../outcomes/report.ts';
-import type { ConcurrencyLimit } from './concurrency-limit.ts';
+import type { ClaimAnswer, Granted } from '../../dedupe/claim.ts';
+import { isFinal } from '../../dedupe/last-attempt.ts';
+import type { Lease } from '../../dedupe/lease.ts';
+import { AbortedError, type PosthornError } from '../../errors.ts';
+import { type AnyEvent, entityOf } from '../../events/event.ts';
+import type { StandardSchemaV1 } from '../../events/schema.ts';
+import { type Answer, accept, toReportedError } from '../../outcomes/outcome.ts';
+import type { Warning } from '../../outcomes/report.ts';
 import {
   allEnded,
   noteHandled,
@@ -15,9 +14,10 @@ import {
   runHandler,
   type ValidEvent,
   validateEvent,
-} from './handlers.ts';
+} from '../handlers/handlers.ts';
+import { hasKey } from '../handlers/route.ts';
+import type { ConcurrencyLimit } from '../keys/concurrency-limit.ts';
 import { KeyedHandlers } from './keyed-handlers.ts';
-import { hasKey } from './route.ts';
 import type { Run } from './run.ts';
 import {
   answerBusy,

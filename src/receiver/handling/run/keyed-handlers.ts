@@ -1,15 +1,15 @@
-import type { Lease } from '../dedupe/lease.ts';
-import { AbortedError, isPosthornError, type PosthornError, UnavailableError } from '../errors.ts';
-import { toReportedError } from '../outcomes/outcome.ts';
-import { performance } from '../timing/process-clock.ts';
-import { settledWithin } from '../timing/time-limit.ts';
-import { show } from '../values/foreign-values.ts';
-import { checkKey } from './concurrency-keys.ts';
-import type { ConcurrencyLimit } from './concurrency-limit.ts';
-import { failHandler, RunContext, runHandler, type ValidEvent } from './handlers.ts';
-import type { Interruption } from './interruption.ts';
-import type { HeldKey, KeyRequest } from './key-wait.ts';
-import type { HandlerContext, KeyedRoute } from './route.ts';
+import type { Lease } from '../../dedupe/lease.ts';
+import { AbortedError, isPosthornError, type PosthornError, UnavailableError } from '../../errors.ts';
+import { toReportedError } from '../../outcomes/outcome.ts';
+import { performance } from '../../timing/process-clock.ts';
+import { settledWithin } from '../../timing/time-limit.ts';
+import { show } from '../../values/foreign-values.ts';
+import { failHandler, RunContext, runHandler, type ValidEvent } from '../handlers/handlers.ts';
+import type { Interruption } from '../handlers/interruption.ts';
+import type { HandlerContext, KeyedRoute } from '../handlers/route.ts';
+import { checkKey } from '../keys/concurrency-keys.ts';
+import type { ConcurrencyLimit } from '../keys/concurrency-limit.ts';
+import type { HeldKey, KeyRequest } from '../keys/key-wait.ts';
 import { type Run, taken } from './run.ts';
 
 /**

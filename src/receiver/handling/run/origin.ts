@@ -1,9 +1,9 @@
-import type { DeadLetter } from '../dead-letters/dead-letters.ts';
-import type { ClaimedResult } from '../dedupe/store.ts';
-import type { PosthornError } from '../errors.ts';
-import type { ReportSource } from '../outcomes/report.ts';
-import type { ReadJob } from '../queue/queued-job.ts';
-import type { DispatchOptions } from './dispatch-options.ts';
+import type { DeadLetter } from '../../dead-letters/dead-letters.ts';
+import type { ClaimedResult } from '../../dedupe/store.ts';
+import type { PosthornError } from '../../errors.ts';
+import type { ReportSource } from '../../outcomes/report.ts';
+import type { ReadJob } from '../../queue/queued-job.ts';
+import type { DispatchOptions } from '../ways-in/dispatch-options.ts';
 
 /** The signs that an earlier attempt has never ended. */
 interface DeadAttempt {

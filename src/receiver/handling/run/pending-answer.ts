@@ -1,5 +1,5 @@
-import type { Answer } from '../outcomes/outcome.ts';
-import { Timer } from '../timing/timer.ts';
+import type { Answer } from '../../outcomes/outcome.ts';
+import { Timer } from '../../timing/timer.ts';
 
 /** The answer that a run will end with, for the deliveries that wait for it. */
 export class PendingAnswer {

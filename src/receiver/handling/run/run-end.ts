@@ -1,5 +1,5 @@
-import { isPosthornError } from '../errors.ts';
-import { type Answer, accept, refuse } from '../outcomes/outcome.ts';
+import { isPosthornError } from '../../errors.ts';
+import { type Answer, accept, refuse } from '../../outcomes/outcome.ts';
 import type { Run } from './run.ts';
 
 /**

@@ -1,10 +1,10 @@
-import type { UnavailableError } from '../errors.ts';
-import type { AnyEvent } from '../events/event.ts';
-import type { QueuedJob } from '../queue/queued-job.ts';
-import type { HeaderValues } from '../request/headers.ts';
-import type { Deadline } from '../timing/deadline.ts';
+import type { UnavailableError } from '../../errors.ts';
+import type { AnyEvent } from '../../events/event.ts';
+import type { QueuedJob } from '../../queue/queued-job.ts';
+import type { HeaderValues } from '../../request/headers.ts';
+import type { Deadline } from '../../timing/deadline.ts';
+import type { Route } from '../handlers/route.ts';
 import type { Origin } from './origin.ts';
-import type { Route } from './route.ts';
 
 /** The facts that a run adds to the job of an event. */
 interface EnqueueInfo extends Pick<QueuedJob, 'handled' | 'isParked' | 'traceContext'> {

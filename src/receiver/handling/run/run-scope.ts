@@ -1,8 +1,8 @@
-import type { Lease, OnTaken } from '../dedupe/lease.ts';
-import type { ConcurrencyLimit } from './concurrency-limit.ts';
-import { openRoutes, type RunProgress } from './handlers.ts';
-import type { Interruption } from './interruption.ts';
-import { hasKey } from './route.ts';
+import type { Lease, OnTaken } from '../../dedupe/lease.ts';
+import { openRoutes, type RunProgress } from '../handlers/handlers.ts';
+import type { Interruption } from '../handlers/interruption.ts';
+import { hasKey } from '../handlers/route.ts';
+import type { ConcurrencyLimit } from '../keys/concurrency-limit.ts';
 import type { RunInput } from './run-input.ts';
 import type { RunServices } from './run-services.ts';
 

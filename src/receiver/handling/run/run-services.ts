@@ -1,11 +1,11 @@
-import type { LetterOperations } from '../dead-letters/letter-operations.ts';
-import type { ClaimServices } from '../dedupe/claim.ts';
-import type { PendingWarnings } from '../outcomes/pending-warnings.ts';
-import type { BodyMemory } from '../request/body-memory.ts';
-import type { Settings } from '../settings.ts';
-import type { ConcurrencyKeys } from './concurrency-keys.ts';
-import type { ConcurrencyLimit } from './concurrency-limit.ts';
-import type { KeptMiddleware } from './middleware.ts';
+import type { LetterOperations } from '../../dead-letters/letter-operations.ts';
+import type { ClaimServices } from '../../dedupe/claim.ts';
+import type { PendingWarnings } from '../../outcomes/pending-warnings.ts';
+import type { BodyMemory } from '../../request/body-memory.ts';
+import type { Settings } from '../../settings.ts';
+import type { KeptMiddleware } from '../handlers/middleware.ts';
+import type { ConcurrencyKeys } from '../keys/concurrency-keys.ts';
+import type { ConcurrencyLimit } from '../keys/concurrency-limit.ts';
 
 /** The services that all runs of a receiver share. */
 export interface RunServices extends ClaimServices {

@@ -1,8 +1,8 @@
-import type { RenewResult } from '../dedupe/store.ts';
-import { type PosthornError, UnavailableError } from '../errors.ts';
-import { type Answer, accept, type ReportedError, refuse, toReportedError } from '../outcomes/outcome.ts';
-import { performance } from '../timing/process-clock.ts';
-import type { EventLetter } from './event-letter.ts';
+import type { RenewResult } from '../../dedupe/store.ts';
+import { type PosthornError, UnavailableError } from '../../errors.ts';
+import { type Answer, accept, type ReportedError, refuse, toReportedError } from '../../outcomes/outcome.ts';
+import { performance } from '../../timing/process-clock.ts';
+import type { EventLetter } from '../letters/event-letter.ts';
 import type { RunInput } from './run-input.ts';
 
 /** The state of a run, with the data that belongs to it. */

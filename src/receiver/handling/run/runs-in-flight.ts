@@ -1,8 +1,8 @@
-import { AbortedError, UnavailableError } from '../errors.ts';
-import type { Activity } from '../timing/activity.ts';
-import { mayHaveVanished } from '../timing/isolated-requests.ts';
-import { TransientMap } from '../timing/transient-map.ts';
-import type { DeliveryProgress } from './delivery-progress.ts';
+import { AbortedError, UnavailableError } from '../../errors.ts';
+import type { Activity } from '../../timing/activity.ts';
+import { mayHaveVanished } from '../../timing/isolated-requests.ts';
+import { TransientMap } from '../../timing/transient-map.ts';
+import type { DeliveryProgress } from '../ways-in/delivery-progress.ts';
 import { handleEvent } from './handle-event.ts';
 import { Run } from './run.ts';
 import type { RunInput } from './run-input.ts';

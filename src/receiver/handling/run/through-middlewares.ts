@@ -1,10 +1,10 @@
-import { UnavailableError } from '../errors.ts';
-import type { ReportSource } from '../outcomes/report.ts';
-import { checkBegun } from '../values/called-functions.ts';
-import { isInstance, messageOf } from '../values/foreign-values.ts';
-import { RunContext, type ValidEvent } from './handlers.ts';
-import { type KeptMiddleware, type MiddlewareContext, runWithin } from './middleware.ts';
-import type { HandlerContext } from './route.ts';
+import { UnavailableError } from '../../errors.ts';
+import type { ReportSource } from '../../outcomes/report.ts';
+import { checkBegun } from '../../values/called-functions.ts';
+import { isInstance, messageOf } from '../../values/foreign-values.ts';
+import { RunContext, type ValidEvent } from '../handlers/handlers.ts';
+import { type KeptMiddleware, type MiddlewareContext, runWithin } from '../handlers/middleware.ts';
+import type { HandlerContext } from '../handlers/route.ts';
 import type { Enqueue, RunInput } from './run-input.ts';
 
 /** The most characters that the names and texts of a trace context have in all. */

@@ -1,6 +1,6 @@
-import type { Busy, ClaimAnswer } from '../dedupe/claim.ts';
-import { pollPauseMs } from '../dedupe/poll.ts';
-import { clearTimeout, performance, setTimeout } from '../timing/process-clock.ts';
+import type { Busy, ClaimAnswer } from '../../dedupe/claim.ts';
+import { pollPauseMs } from '../../dedupe/poll.ts';
+import { clearTimeout, performance, setTimeout } from '../../timing/process-clock.ts';
 import type { Run } from './run.ts';
 
 /**

@@ -1,19 +1,19 @@
-import type { Authentic } from '../authentication/authenticator.ts';
-import { handlingId } from '../dedupe/claim-id.ts';
-import { isFinalByAge } from '../dedupe/last-attempt.ts';
-import { EventError, type PosthornError } from '../errors.ts';
-import { checkAge, createdAtMs, parseEvent } from '../events/event.ts';
-import { readUnchecked } from '../events/unchecked-event.ts';
-import { type Answer, accept, isSuccess, refuse } from '../outcomes/outcome.ts';
-import type { Awaitable } from '../timing/awaitable.ts';
+import type { Authentic } from '../../authentication/authenticator.ts';
+import { handlingId } from '../../dedupe/claim-id.ts';
+import { isFinalByAge } from '../../dedupe/last-attempt.ts';
+import { EventError, type PosthornError } from '../../errors.ts';
+import { checkAge, createdAtMs, parseEvent } from '../../events/event.ts';
+import { readUnchecked } from '../../events/unchecked-event.ts';
+import { type Answer, accept, isSuccess, refuse } from '../../outcomes/outcome.ts';
+import type { Awaitable } from '../../timing/awaitable.ts';
+import { deliveryOrigin } from '../run/origin.ts';
+import { Run } from '../run/run.ts';
+import type { RunInput } from '../run/run-input.ts';
+import { rulesOf } from '../run/run-state.ts';
 import { answerTo, checkNotClosing, type DeliveryProgress } from './delivery-progress.ts';
 import { isQueued, toEnqueueInput } from './enqueue.ts';
-import { deliveryOrigin } from './origin.ts';
 import { parkRefused } from './park-refused.ts';
 import type { ReceiverServices } from './receiver-services.ts';
-import { Run } from './run.ts';
-import type { RunInput } from './run-input.ts';
-import { rulesOf } from './run-state.ts';
 
 /**
  * Takes a delivery through authentication, event, dedupe and handlers to its answer. Parks an event for which

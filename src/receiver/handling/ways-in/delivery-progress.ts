@@ -1,10 +1,10 @@
-import { UnavailableError } from '../errors.ts';
-import { type Answer, accept, isSuccess, refuse, statusOf } from '../outcomes/outcome.ts';
-import type { Report, ReportSource, Warning } from '../outcomes/report.ts';
-import type { Settings } from '../settings.ts';
-import { Deadline } from '../timing/deadline.ts';
-import { performance } from '../timing/process-clock.ts';
-import type { Run } from './run.ts';
+import { UnavailableError } from '../../errors.ts';
+import { type Answer, accept, isSuccess, refuse, statusOf } from '../../outcomes/outcome.ts';
+import type { Report, ReportSource, Warning } from '../../outcomes/report.ts';
+import type { Settings } from '../../settings.ts';
+import { Deadline } from '../../timing/deadline.ts';
+import { performance } from '../../timing/process-clock.ts';
+import type { Run } from '../run/run.ts';
 
 /** The facts that are known so far about a delivery, a replay or a job. Its report is created from them. */
 export class DeliveryProgress {

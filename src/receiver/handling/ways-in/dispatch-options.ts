@@ -1,6 +1,6 @@
-import { isReportCode, type ReportCode } from '../refusals.ts';
-import { checkOptions, invalidOption, readInteger } from '../values/check-options.ts';
-import { isAbortSignal, propertyOf, show } from '../values/foreign-values.ts';
+import { isReportCode, type ReportCode } from '../../refusals.ts';
+import { checkOptions, invalidOption, readInteger } from '../../values/check-options.ts';
+import { isAbortSignal, propertyOf, show } from '../../values/foreign-values.ts';
 
 /** Why a queue has given a job up. */
 export interface JobFailure {

@@ -1,19 +1,19 @@
-import { handlingId } from '../dedupe/claim-id.ts';
-import { AbortedError, EventError, JobError, UnavailableError } from '../errors.ts';
-import { type AnyEvent, createdAtMs, parseEvent } from '../events/event.ts';
-import { readUnchecked } from '../events/unchecked-event.ts';
-import { type Answer, accept, refuse } from '../outcomes/outcome.ts';
-import { type ReadJob, readJob } from '../queue/queued-job.ts';
-import { messageOf } from '../values/foreign-values.ts';
+import { handlingId } from '../../dedupe/claim-id.ts';
+import { AbortedError, EventError, JobError, UnavailableError } from '../../errors.ts';
+import { type AnyEvent, createdAtMs, parseEvent } from '../../events/event.ts';
+import { readUnchecked } from '../../events/unchecked-event.ts';
+import { type Answer, accept, refuse } from '../../outcomes/outcome.ts';
+import { type ReadJob, readJob } from '../../queue/queued-job.ts';
+import { messageOf } from '../../values/foreign-values.ts';
+import type { Route } from '../handlers/route.ts';
+import type { Router } from '../handlers/router.ts';
+import { jobOrigin } from '../run/origin.ts';
+import type { Run } from '../run/run.ts';
 import { checkNotClosing, type DeliveryProgress } from './delivery-progress.ts';
 import type { DispatchOptions } from './dispatch-options.ts';
-import { jobOrigin } from './origin.ts';
 import { parkFailedJob } from './park-failed-job.ts';
 import { parkRefused } from './park-refused.ts';
 import type { ReceiverServices } from './receiver-services.ts';
-import type { Route } from './route.ts';
-import type { Router } from './router.ts';
-import type { Run } from './run.ts';
 
 /**
  * Runs the queued handlers of a job in a worker, and waits for their end; or parks the event of a job that

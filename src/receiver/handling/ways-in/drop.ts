@@ -1,10 +1,10 @@
-import type { DeadLetter } from '../dead-letters/dead-letters.ts';
-import { enqueueingId, handlingId } from '../dedupe/claim-id.ts';
-import { isHeld } from '../dedupe/lease.ts';
-import { retentionFor } from '../dedupe/retention.ts';
-import { createdAtMs, parseEvent } from '../events/event.ts';
-import { claimForLetter, type LetterClaim } from './claim-for-letter.ts';
-import { ParkedLetter } from './parked-letter.ts';
+import type { DeadLetter } from '../../dead-letters/dead-letters.ts';
+import { enqueueingId, handlingId } from '../../dedupe/claim-id.ts';
+import { isHeld } from '../../dedupe/lease.ts';
+import { retentionFor } from '../../dedupe/retention.ts';
+import { createdAtMs, parseEvent } from '../../events/event.ts';
+import { claimForLetter, type LetterClaim } from '../letters/claim-for-letter.ts';
+import { ParkedLetter } from '../letters/parked-letter.ts';
 import type { ReceiverServices } from './receiver-services.ts';
 
 /**

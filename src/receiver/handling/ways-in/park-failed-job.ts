@@ -1,13 +1,13 @@
-import { handlingId } from '../dedupe/claim-id.ts';
-import { isHeld } from '../dedupe/lease.ts';
-import { PosthornError, UnavailableError } from '../errors.ts';
-import { type AnyEvent, createdAtMs } from '../events/event.ts';
-import { type Answer, accept, refuse, toReportedError } from '../outcomes/outcome.ts';
-import type { ReadJob } from '../queue/queued-job.ts';
-import { claimForLetter } from './claim-for-letter.ts';
+import { handlingId } from '../../dedupe/claim-id.ts';
+import { isHeld } from '../../dedupe/lease.ts';
+import { PosthornError, UnavailableError } from '../../errors.ts';
+import { type AnyEvent, createdAtMs } from '../../events/event.ts';
+import { type Answer, accept, refuse, toReportedError } from '../../outcomes/outcome.ts';
+import type { ReadJob } from '../../queue/queued-job.ts';
+import { claimForLetter } from '../letters/claim-for-letter.ts';
+import { EventLetter } from '../letters/event-letter.ts';
 import type { DeliveryProgress } from './delivery-progress.ts';
 import type { JobFailure } from './dispatch-options.ts';
-import { EventLetter } from './event-letter.ts';
 import type { ReceiverServices } from './receiver-services.ts';
 
 /** A job that its queue has given up. */

@@ -1,10 +1,10 @@
-import type { AttemptInfo, LetterContent } from '../dead-letters/letter-operations.ts';
-import { handlingId } from '../dedupe/claim-id.ts';
-import { type Answer, accept, type Refused } from '../outcomes/outcome.ts';
-import { performance } from '../timing/process-clock.ts';
-import { settledWithin } from '../timing/time-limit.ts';
+import type { AttemptInfo, LetterContent } from '../../dead-letters/letter-operations.ts';
+import { handlingId } from '../../dedupe/claim-id.ts';
+import { type Answer, accept, type Refused } from '../../outcomes/outcome.ts';
+import { performance } from '../../timing/process-clock.ts';
+import { settledWithin } from '../../timing/time-limit.ts';
+import { EventLetter } from '../letters/event-letter.ts';
 import type { DeliveryProgress } from './delivery-progress.ts';
-import { EventLetter } from './event-letter.ts';
 import type { ReceiverServices } from './receiver-services.ts';
 
 /**

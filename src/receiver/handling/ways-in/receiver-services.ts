@@ -1,17 +1,17 @@
-import { LetterOperations } from '../dead-letters/letter-operations.ts';
-import { Completions } from '../dedupe/retries.ts';
-import { TimeLimitedStore } from '../dedupe/time-limited.ts';
-import type { PendingWarnings } from '../outcomes/pending-warnings.ts';
-import type { BodyMemory } from '../request/body-memory.ts';
-import type { Settings } from '../settings.ts';
-import type { Activity } from '../timing/activity.ts';
-import { letterTimeMs } from '../timing/deadline.ts';
-import { ConcurrencyKeys } from './concurrency-keys.ts';
-import { ConcurrencyLimit } from './concurrency-limit.ts';
-import type { KeptMiddleware } from './middleware.ts';
-import type { Router } from './router.ts';
-import type { RunServices } from './run-services.ts';
-import { RunsInFlight } from './runs-in-flight.ts';
+import { LetterOperations } from '../../dead-letters/letter-operations.ts';
+import { Completions } from '../../dedupe/retries.ts';
+import { TimeLimitedStore } from '../../dedupe/time-limited.ts';
+import type { PendingWarnings } from '../../outcomes/pending-warnings.ts';
+import type { BodyMemory } from '../../request/body-memory.ts';
+import type { Settings } from '../../settings.ts';
+import type { Activity } from '../../timing/activity.ts';
+import { letterTimeMs } from '../../timing/deadline.ts';
+import type { KeptMiddleware } from '../handlers/middleware.ts';
+import type { Router } from '../handlers/router.ts';
+import { ConcurrencyKeys } from '../keys/concurrency-keys.ts';
+import { ConcurrencyLimit } from '../keys/concurrency-limit.ts';
+import type { RunServices } from '../run/run-services.ts';
+import { RunsInFlight } from '../run/runs-in-flight.ts';
 
 /** The services that the deliveries, replays and jobs of one receiver share. */
 export interface ReceiverServices extends RunServices {

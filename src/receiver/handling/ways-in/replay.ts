@@ -1,18 +1,18 @@
-import type { DeadLetter } from '../dead-letters/dead-letters.ts';
-import { enqueueingId, handlingId } from '../dedupe/claim-id.ts';
-import { UnavailableError } from '../errors.ts';
-import { readableMembers } from '../events/envelope.ts';
-import { createdAtMs, parseEvent } from '../events/event.ts';
-import { type Answer, accept, isSuccess } from '../outcomes/outcome.ts';
-import { readHeaders } from '../request/headers.ts';
-import { messageOf } from '../values/foreign-values.ts';
-import { claimForLetter } from './claim-for-letter.ts';
+import type { DeadLetter } from '../../dead-letters/dead-letters.ts';
+import { enqueueingId, handlingId } from '../../dedupe/claim-id.ts';
+import { UnavailableError } from '../../errors.ts';
+import { readableMembers } from '../../events/envelope.ts';
+import { createdAtMs, parseEvent } from '../../events/event.ts';
+import { type Answer, accept, isSuccess } from '../../outcomes/outcome.ts';
+import { readHeaders } from '../../request/headers.ts';
+import { messageOf } from '../../values/foreign-values.ts';
+import { claimForLetter } from '../letters/claim-for-letter.ts';
+import { ParkedLetter } from '../letters/parked-letter.ts';
+import { replayOrigin } from '../run/origin.ts';
+import type { RunInput } from '../run/run-input.ts';
 import { answerTo, checkNotClosing, type DeliveryProgress } from './delivery-progress.ts';
 import { isQueued } from './enqueue.ts';
-import { replayOrigin } from './origin.ts';
-import { ParkedLetter } from './parked-letter.ts';
 import type { ReceiverServices } from './receiver-services.ts';
-import type { RunInput } from './run-input.ts';
 
 /** Runs a parked event, and waits for the end of its handlers. */
 export async function replay(

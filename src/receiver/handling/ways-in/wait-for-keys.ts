@@ -1,6 +1,6 @@
-import type { Delivery } from '../request/delivery.ts';
-import { waitUntil } from '../request/delivery-functions.ts';
-import { performance } from '../timing/process-clock.ts';
+import type { Delivery } from '../../request/delivery.ts';
+import { waitUntil } from '../../request/delivery-functions.ts';
+import { performance } from '../../timing/process-clock.ts';
 import type { DeliveryProgress } from './delivery-progress.ts';
 
 /** Returns true if the run that this delivery has begun has had concurrency keys. */

@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../../../receiver/errors.ts';
-import type { SkipReason } from '../../../receiver/handling/named-handler.ts';
+import type { SkipReason } from '../../../receiver/handling/handlers/named-handler.ts';
 import { messageOf } from '../../../receiver/values/foreign-values.ts';
 import { Deferred } from '../../kit/deferred.ts';
 import { endedByHandler, InboxError, isEndedByHandler, swallowed } from '../../kit/inbox/inbox-error.ts';

@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../../../receiver/errors.ts';
-import type { HandlerContext } from '../../../receiver/handling/route.ts';
+import type { HandlerContext } from '../../../receiver/handling/handlers/route.ts';
 import { checkBegun, type NotAGenerator } from '../../../receiver/values/called-functions.ts';
 import { checkOptions, readScope } from '../../../receiver/values/check-options.ts';
 import { show } from '../../../receiver/values/foreign-values.ts';

@@ -1,5 +1,5 @@
 import { PermanentError, PosthornError } from '../../../receiver/errors.ts';
-import type { SkipReason } from '../../../receiver/handling/named-handler.ts';
+import type { SkipReason } from '../../../receiver/handling/handlers/named-handler.ts';
 import type { Semaphore } from '../../../receiver/timing/semaphore.ts';
 import { isInstance, messageOf, show } from '../../../receiver/values/foreign-values.ts';
 import { InboxError } from '../../kit/inbox/inbox-error.ts';

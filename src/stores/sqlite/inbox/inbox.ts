@@ -1,4 +1,4 @@
-import type { HandlerContext } from '../../../receiver/handling/route.ts';
+import type { HandlerContext } from '../../../receiver/handling/handlers/route.ts';
 import type { NotAGenerator } from '../../../receiver/values/called-functions.ts';
 import { checkOptions, readScope } from '../../../receiver/values/check-options.ts';
 import { HandlerNames } from '../../kit/inbox/handler-names.ts';
