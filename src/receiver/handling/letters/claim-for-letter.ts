@@ -1,12 +1,15 @@
-import { Claim, type ClaimedEvent, claimedId, type Granted } from '../../dedupe/claim.ts';
+import { Claim, type ClaimedEvent, type ClaimServices, claimedId, type Granted } from '../../dedupe/claim.ts';
 import { nextHoldToken } from '../../dedupe/claim-token.ts';
 import type { PeekResult } from '../../dedupe/store.ts';
 import type { Warning } from '../../outcomes/report.ts';
-import type { ReceiverServices } from '../ways-in/receiver-services.ts';
 
 /** A claim for work on a letter. Its owner stops the lease, and then releases the claim. */
 export interface LetterClaim extends Granted {
   readonly claim: Claim;
+}
+
+interface LetterClaimServices extends ClaimServices {
+  readonly runs: { readonly find: (claimId: string) => object | undefined };
 }
 
 /**
@@ -14,7 +17,7 @@ export interface LetterClaim extends Granted {
  * claim is a write. Rejects if the store fails a claim, also under `onStoreFailure: 'process'`.
  */
 export async function claimForLetter(
-  services: ReceiverServices,
+  services: LetterClaimServices,
   event: ClaimedEvent,
   warnings: Warning[] = [],
 ): Promise<LetterClaim | { readonly state: 'busy' | 'completed' }> {
@@ -40,7 +43,7 @@ export async function claimForLetter(
 /** Never rejects: the claim that follows shows whether the store fails. */
 async function lookUp(
   { claimId }: ClaimedEvent,
-  { store }: ReceiverServices,
+  { store }: LetterClaimServices,
 ): Promise<PeekResult | undefined> {
   try {
     return await store.lookUp({ id: claimId });

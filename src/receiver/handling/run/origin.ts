@@ -3,7 +3,6 @@ import type { ClaimedResult } from '../../dedupe/store.ts';
 import type { PosthornError } from '../../errors.ts';
 import type { ReportSource } from '../../outcomes/report.ts';
 import type { ReadJob } from '../../queue/queued-job.ts';
-import type { DispatchOptions } from '../ways-in/dispatch-options.ts';
 
 /** The signs that an earlier attempt has never ended. */
 interface DeadAttempt {
@@ -88,10 +87,19 @@ export function replayOrigin(letter: DeadLetter): Origin {
   };
 }
 
+/** The facts of a job that only its worker knows: see `DispatchOptions`. */
+interface JobRun {
+  readonly attempt: number;
+  readonly final: boolean;
+  readonly onHandled?: Origin['onHandled'];
+  readonly parksAbandoned?: boolean | undefined;
+  readonly parksBusyKey?: boolean | undefined;
+}
+
 /** A job that a worker runs: the queue counts its attempts. */
 export function jobOrigin(
   { isParked, handled, traceContext }: ReadJob,
-  { attempt, final, onHandled, parksAbandoned, parksBusyKey }: DispatchOptions,
+  { attempt, final, onHandled, parksAbandoned, parksBusyKey }: JobRun,
 ): Origin {
   return {
     ...deliveryOrigin,

@@ -2,12 +2,17 @@ import { AbortedError, UnavailableError } from '../../errors.ts';
 import type { Activity } from '../../timing/activity.ts';
 import { mayHaveVanished } from '../../timing/isolated-requests.ts';
 import { TransientMap } from '../../timing/transient-map.ts';
-import type { DeliveryProgress } from '../ways-in/delivery-progress.ts';
 import { handleEvent } from './handle-event.ts';
 import { Run } from './run.ts';
 import type { RunInput } from './run-input.ts';
 import type { RunServices } from './run-services.ts';
 import { rulesOf } from './run-state.ts';
+
+/** The run that a delivery, a replay or a job waits for; `joined` if another one has begun it. */
+export interface FollowedRun {
+  readonly run: Run;
+  readonly joined: boolean;
+}
 
 /** The runs of this process, one per event at a time: a concurrent duplicate joins the run that is there. */
 export class RunsInFlight {
@@ -42,20 +47,13 @@ export class RunsInFlight {
   }
 
   /** Starts the run of an event, or joins the one that is under way. */
-  startOrJoin(input: RunInput, progress: DeliveryProgress): Run {
+  startOrJoin(input: RunInput): FollowedRun {
     const current = this.find(input.claimId);
-    progress.joined = current !== undefined;
-    progress.run = current ?? this.#start(input);
-    return progress.run;
+    return { run: current ?? this.start(input), joined: current !== undefined };
   }
 
-  /** Starts a run of an event that has none. */
-  start(input: RunInput, progress: DeliveryProgress): Run {
-    progress.run = this.#start(input);
-    return progress.run;
-  }
-
-  #start(input: RunInput): Run {
+  /** Starts the run of an event that has none. */
+  start(input: RunInput): Run {
     if (this.#closed) throw new UnavailableError('closing', 'the receiver has closed');
     const run = new Run(input, this.#services);
     this.#activity.begin();

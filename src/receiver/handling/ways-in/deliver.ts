@@ -105,7 +105,7 @@ function beginEvent(
   const isForWorkers = queue !== undefined && routes.some(isQueued);
   const input = isForWorkers ? toEnqueueInput(whole, queue, settings.now) : whole;
   if (completions.has(input.claimId)) return accept('duplicate', id);
-  return runs.startOrJoin(input, progress);
+  return progress.follow(runs.startOrJoin(input));
 }
 
 /**

@@ -5,6 +5,7 @@ import type { Settings } from '../../settings.ts';
 import { Deadline } from '../../timing/deadline.ts';
 import { performance } from '../../timing/process-clock.ts';
 import type { Run } from '../run/run.ts';
+import type { FollowedRun } from '../run/runs-in-flight.ts';
 
 /** The facts that are known so far about a delivery, a replay or a job. Its report is created from them. */
 export class DeliveryProgress {
@@ -40,6 +41,13 @@ export class DeliveryProgress {
     this.deadline = new Deadline(deadlineMs);
     this.source = source;
     this.closing = closing;
+  }
+
+  /** Takes the run that the answer comes from, and returns it. */
+  follow({ run, joined }: FollowedRun): Run {
+    this.run = run;
+    this.joined = joined;
+    return run;
   }
 }
 

@@ -64,7 +64,8 @@ async function runJob(
   const deadlineAt = settings.now() + settings.maxRunMs;
   const times = { createdAt: createdAtMs(event), receivedAt, deadlineAt, deadline };
   const origin = jobOrigin(job, options);
-  const run = runs.start({ id, claimId, event, rawBody, headers, ...times, routes, origin }, progress);
+  const run = runs.start({ id, claimId, event, rawBody, headers, ...times, routes, origin });
+  progress.follow({ run, joined: false });
   return settledOrAborted(run, options.signal);
 }
 

@@ -90,7 +90,7 @@ async function runOrJoin(
   parked: ParkedLetter,
   progress: DeliveryProgress,
 ): Promise<Answer> {
-  const run = runs.startOrJoin(input, progress);
+  const run = progress.follow(runs.startOrJoin(input));
   const answer = answerTo(progress, await run.answer.settled());
   if (isSuccess(answer) && answer.outcome !== 'parked' && progress.joined) await remove(parked, progress);
   return answer;
