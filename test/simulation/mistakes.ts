@@ -131,8 +131,8 @@ export const mistakes: readonly Mistake[] = [
   {
     name: 'a success leaves its letter',
     file: 'receiver/handling/run/run-end.ts',
-    find: 'if (origin.removesLetter && run.mayHaveLetter) await run.letter?.remove();\n  return answer;\n}\n\n/**\n * Another run',
-    replace: 'return answer;\n}\n\n/**\n * Another run',
+    find: "if (run.letterAnswers.mayExist) await removeLetter(run, 'success');",
+    replace: '',
     scope: 'without a fault',
     promise: 'no letter is left of an event that was handled',
   },
@@ -186,9 +186,9 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     name: 'a run forgets its own letter',
-    file: 'receiver/handling/run/run.ts',
-    find: 'return letter !== undefined && (letter.mayExist || this.input.origin.mayBeParked);',
-    replace: 'return letter === undefined && (letter.mayExist || this.input.origin.mayBeParked);',
+    file: 'receiver/handling/letters/letter-rules.ts',
+    find: "const isOwn = known !== 'none' || origin.mayBeParked;",
+    replace: 'const isOwn = false;',
     scope: 'one delivery, whatever fails once',
     promise: 'the replay of an event that was handled is a duplicate, and removes the letter',
   },

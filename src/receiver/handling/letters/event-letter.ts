@@ -13,6 +13,7 @@ import type { Warning } from '../../outcomes/report.ts';
 import type { Deadline } from '../../timing/deadline.ts';
 import { settledWithin } from '../../timing/time-limit.ts';
 import { messageOf } from '../../values/foreign-values.ts';
+import type { LetterKnowledge } from './letter-rules.ts';
 
 /** The event of a letter, as its claim needs it. */
 interface LetterEvent {
@@ -27,7 +28,7 @@ export class EventLetter {
   readonly #deadline: Deadline;
   readonly #warnings: Warning[];
   #storedAs: string | undefined;
-  #isBegun = false;
+  #known: LetterKnowledge;
 
   /** `storedAs` is the id that the letter is stored under, if it is stored already. */
   constructor(
@@ -42,6 +43,7 @@ export class EventLetter {
     this.#deadline = deadline;
     this.#warnings = warnings;
     this.#storedAs = storedAs;
+    this.#known = storedAs === undefined ? 'none' : 'found';
   }
 
   /** The id that the letter is stored under, once it is. */
@@ -49,21 +51,16 @@ export class EventLetter {
     return this.#storedAs;
   }
 
-  /** True once writing the letter has begun: it may be stored, or will be. */
-  get isBegun(): boolean {
-    return this.#isBegun;
-  }
-
-  /** True if it may be stored: by this delivery, or before it. */
-  get mayExist(): boolean {
-    return this.#isBegun || this.#storedAs !== undefined;
+  /** See {@link LetterKnowledge}. */
+  get known(): LetterKnowledge {
+    return this.#known;
   }
 
   /** Reads the letter of an earlier delivery, if there is one. */
   async find(id: string, answerBy: number): Promise<DeadLetter | undefined> {
     try {
       const letter = await this.#operations.find(id, this.#wait(answerBy));
-      if (letter !== undefined) this.#storedAs = id;
+      if (letter !== undefined) this.#keepFound(id);
       return letter;
     } catch (error) {
       this.#warnings.push(`dead_letter_not_read: ${messageOf(error)}`);
@@ -77,13 +74,20 @@ export class EventLetter {
    * waits only for this.
    */
   async store(reason: LetterReason, attempt: AttemptInfo, answerBy?: number): Promise<string | undefined> {
-    this.#isBegun = true;
+    this.#known = 'writing';
     try {
       this.#storedAs = await this.#operations.store(this.#content, attempt, reason, this.#wait(answerBy));
+      this.#known = 'written';
     } catch (error) {
+      this.#known = 'failed';
       this.#warnings.push(`dead_letter_not_stored: ${messageOf(error)}`);
     }
     return this.#storedAs;
+  }
+
+  #keepFound(id: string): void {
+    this.#storedAs = id;
+    if (this.#known === 'none') this.#known = 'found';
   }
 
   /** Removes the letter, also one whose writing was given up, or that an earlier delivery left. */

@@ -196,7 +196,7 @@ async function enqueueAfter(
   const refusal = await enqueue({
     handled: [...progress.handled],
     // After a missed renewal, another process may have taken the event, and may store a letter of it.
-    isParked: run.mayHaveLetter || scope.missedRenewal,
+    isParked: run.letterAnswers.mayExist || scope.missedRenewal,
     mayWait: () => scope.countBody(),
   });
   // The scope of an aborted run is closed by now.

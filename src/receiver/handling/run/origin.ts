@@ -3,6 +3,7 @@ import type { ClaimedResult } from '../../dedupe/store.ts';
 import type { PosthornError } from '../../errors.ts';
 import type { ReportSource } from '../../outcomes/report.ts';
 import type { ReadJob } from '../../queue/queued-job.ts';
+import type { LetterOrigin } from '../letters/letter-rules.ts';
 
 /** The signs that an earlier attempt has never ended. */
 interface DeadAttempt {
@@ -15,7 +16,7 @@ interface DeadAttempt {
 /**
  * The beginning of a run. Four objects hold all that depends on it, instead of conditions all over the run.
  */
-export interface Origin {
+export interface Origin extends LetterOrigin {
   /** The `source` of the run's report. */
   readonly source: ReportSource;
   /** The outcome once the handlers have succeeded. */
@@ -26,12 +27,6 @@ export interface Origin {
   readonly waitsForKeys: boolean;
   /** The letter that is replayed. */
   readonly letter?: DeadLetter | undefined;
-  /** True if the event may have a letter from the start. */
-  readonly mayBeParked: boolean;
-  /** True if a success removes the letter of the event. */
-  readonly removesLetter: boolean;
-  /** True if its queue parks the events of jobs that run for too long. */
-  readonly mayBeSwept: boolean;
   /** Names of the handlers that are known from the start to have finished. */
   readonly handled: readonly string[];
   /** Called when a handler has finished while others still run, with the names of all that have. */
@@ -56,7 +51,7 @@ export const deliveryOrigin: Origin = {
   waitsForKeys: true,
   mayBeParked: false,
   removesLetter: true,
-  mayBeSwept: false,
+  queueParks: false,
   handled: [],
   attempt: ({ attempt }) => attempt,
   isFinal: (isLastOfService) => isLastOfService,
@@ -109,7 +104,7 @@ export function jobOrigin(
     // The jobs of a busy key would take all the places of a worker.
     waitsForKeys: false,
     mayBeParked: isParked,
-    mayBeSwept: true,
+    queueParks: true,
     handled,
     onHandled,
     traceContext,

@@ -15,7 +15,7 @@ export async function recordSuccess(run: Run): Promise<Answer> {
   const answer = accept(origin.success, id);
   // Already now: the deadline may come before the letter is removed.
   run.state = { step: 'ended', answer };
-  if (origin.removesLetter && run.mayHaveLetter) await run.letter?.remove();
+  if (run.letterAnswers.mayExist) await removeLetter(run, 'success');
   return answer;
 }
 
@@ -24,12 +24,9 @@ export async function recordSuccess(run: Run): Promise<Answer> {
  * worker may have stored the letter.
  */
 export async function answerDuplicate(run: Run): Promise<Answer> {
-  const { id, origin } = run.input;
-  const answer = accept('duplicate', id);
+  const answer = accept('duplicate', run.input.id);
   run.state = { step: 'ended', answer };
-  if (!run.mayHaveLetter) return answer;
-  if (origin.removesLetter) await run.letter?.remove();
-  else await run.letter?.removeIfCompleted(run.input, run.services);
+  await removeLetter(run, 'duplicate');
   return answer;
 }
 
@@ -37,10 +34,15 @@ export async function answerDuplicate(run: Run): Promise<Answer> {
 export function answerBusy(run: Run): Answer {
   const answer = run.answerNow();
   run.state = { step: 'ended', answer };
-  // The event may have been completed before a letter was stored beside this run.
-  if (run.letter?.isBegun && run.letter.storedAs !== undefined)
-    void run.letter?.removeIfCompleted(run.input, run.services);
+  void removeLetter(run, 'busy');
   return answer;
+}
+
+/** Removes the letter if the rules say so for this end. */
+async function removeLetter(run: Run, end: 'success' | 'duplicate' | 'busy'): Promise<void> {
+  const removal = run.letterAnswers.removal[end];
+  if (removal === 'at once') await run.letter?.remove();
+  if (removal === 'if completed') await run.letter?.removeIfCompleted(run.input, run.services);
 }
 
 /** Parks the event if no other attempt follows, and gives it back. */
@@ -52,7 +54,7 @@ export async function recordFailure(run: Run, thrown: unknown): Promise<Answer> 
   const { error } = refused;
   run.state = { step: 'failing', error };
   const isClaimed = attempt !== undefined;
-  const isLast = final || error.code === 'handler_failed_permanently' || run.letter?.isBegun;
+  const isLast = final || error.code === 'handler_failed_permanently' || run.letterAnswers.isBegun;
   const mustPark = isClaimed && isLast && !origin.isPutBack(error);
   // Another process may have taken the event while a handler waited for its key.
   const mayRun = error.code === 'event_running';
@@ -70,7 +72,8 @@ export async function giveBack(run: Run, answer: Answer): Promise<Answer> {
   const released = await run.claim.release(run.progress.handled);
   if (released.state === 'completed') return answerDuplicate(run);
   // Not after any failure: reading the id counts as an attempt.
-  if (run.mayHaveOwnLetter) void run.letter?.removeUnlessReleased(released, run.input, run.services);
+  if (run.letterAnswers.removal.givenBack === 'unless released')
+    void run.letter?.removeUnlessReleased(released, run.input, run.services);
   return answer;
 }
 

@@ -10,6 +10,7 @@ import { settledWithin } from '../../timing/time-limit.ts';
 import type { RunProgress } from '../handlers/handlers.ts';
 import { Interruption } from '../handlers/interruption.ts';
 import { EventLetter } from '../letters/event-letter.ts';
+import { answersOf, type LetterAnswers, noLetter } from '../letters/letter-rules.ts';
 import { PendingAnswer } from './pending-answer.ts';
 import type { RunInput } from './run-input.ts';
 import { RunScope } from './run-scope.ts';
@@ -98,23 +99,20 @@ export class Run {
     return this.letter?.store(reason, { attempts, handled, runningUntil }, answerBy);
   }
 
-  /** True if this run has left a letter, or was told of one. */
-  get mayHaveOwnLetter(): boolean {
-    const { letter } = this;
-    return letter !== undefined && (letter.mayExist || this.input.origin.mayBeParked);
-  }
-
-  /** Also of an earlier attempt, or of a queue that parks the event of a job that takes too long. */
-  get mayHaveLetter(): boolean {
-    if (this.letter === undefined) return false;
-    if (this.mayHaveOwnLetter) return true;
-    const { createdAt, deadline, origin } = this.input;
-    const { now, retryScheduleMs } = this.services.settings;
-    // A delivery whose event is completed says nothing of a letter. A job may not know of its letter.
-    if (this.progress.attempt === undefined && !origin.mayBeSwept) return false;
-    if (this.hasEarlierAttempt || this.interruption.isAborted || (origin.mayBeSwept && deadline.isPast))
-      return true;
-    return isFinalByAge(now() - createdAt, retryScheduleMs);
+  /** The answers to the questions about the letter, at this moment. */
+  get letterAnswers(): LetterAnswers {
+    const { input, interruption, letter, progress, services } = this;
+    if (letter === undefined) return noLetter;
+    const { createdAt, deadline, origin } = input;
+    const { now, retryScheduleMs } = services.settings;
+    const moment = {
+      isClaimed: progress.attempt !== undefined,
+      hasEarlierAttempt: this.hasEarlierAttempt,
+      isAborted: interruption.isAborted,
+      isPastDeadline: deadline.isPast,
+      isFinalByAge: isFinalByAge(now() - createdAt, retryScheduleMs),
+    };
+    return answersOf({ known: letter.known, isStored: letter.storedAs !== undefined, origin, moment });
   }
 
   /** The answer to a delivery whose deadline has come. */
