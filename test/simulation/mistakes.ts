@@ -185,6 +185,14 @@ export const mistakes: readonly Mistake[] = [
     promise: 'no letter is left of an event that was handled',
   },
   {
+    name: 'handlers run in a step that is not theirs',
+    file: 'receiver/handling/run/handle-event.ts',
+    find: "run.enter({ step: 'running' });",
+    replace: "run.enter({ step: 'completing' });",
+    scope: 'without a fault',
+    promise: 'a run takes only the steps of its diagram',
+  },
+  {
     name: 'a run forgets its own letter',
     file: 'receiver/handling/letters/letter-rules.ts',
     find: "const isOwn = known !== 'none' || origin.mayBeParked;",

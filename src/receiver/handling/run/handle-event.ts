@@ -40,7 +40,7 @@ export async function handleEvent(run: Run, onEnd: (run: Run) => void): Promise<
     answer = await recordFailure(run, error);
     if (error === run.interruption.endedBy) void recordLateEnd(run);
   }
-  run.state = { step: 'ended', answer };
+  run.enter({ step: 'ended', answer });
   run.scope.close();
   onEnd(run);
   run.answer.settle(answer);
@@ -111,7 +111,7 @@ function beginAttempt(run: Run, { result, lease }: Granted): void {
 async function prepareLastAttempt(run: Run, { result }: Granted): Promise<Answer | undefined> {
   const { deadline, id, origin, routes } = run.input;
   const answerBy = deadline.handlersBeginBy;
-  run.state = { step: 'storing' };
+  run.enter({ step: 'storing' });
   const earlier = origin.letter ?? (await run.letter?.find(id, answerBy));
   noteHandled(run.progress, earlier?.handled ?? []);
   const dead = {
@@ -127,26 +127,26 @@ async function prepareLastAttempt(run: Run, { result }: Granted): Promise<Answer
 }
 
 function acquirePermits(run: Run, concurrency: ConcurrencyLimit): Promise<void> {
-  run.state = { step: 'acquiring' };
+  run.enter({ step: 'acquiring' });
   return run.scope.acquirePermits(concurrency, run.progress);
 }
 
 /** Resolves with the event, whose data is the output of its schema. */
 function validate(run: Run, event: AnyEvent, schema: StandardSchemaV1): Promise<ValidEvent> {
-  run.state = { step: 'validating' };
+  run.enter({ step: 'validating' });
   run.interruption.limit(run.services.settings.maxRunMs);
   return run.interruption.orAbort(validateEvent(event, schema));
 }
 
 function confirm(run: Run, lease: Lease): Promise<Lease> {
-  run.state = { step: 'claiming' };
+  run.enter({ step: 'claiming' });
   return run.claim.confirmOrGoOn(lease);
 }
 
 async function handleOnLease(run: Run, event: ValidEvent, lease: Lease): Promise<Answer> {
   const { interruption, scope } = run;
   interruption.check();
-  run.state = { step: 'running' };
+  run.enter({ step: 'running' });
   interruption.limit(run.services.settings.maxRunMs);
   run.finished = startHandlers(run, event, lease);
   try {

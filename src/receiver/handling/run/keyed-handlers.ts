@@ -155,10 +155,10 @@ export class KeyedHandlers {
     // An aborted run has ended, although its handlers may be running.
     if (interruption.endedBy !== undefined) return;
     if (this.#running > 0) {
-      this.#run.state = { step: 'running' };
+      this.#run.enter({ step: 'running' });
       interruption.limit(services.settings.maxRunMs);
     } else if (this.#waiting > 0) {
-      this.#run.state = { step: 'acquiring' };
+      this.#run.enter({ step: 'acquiring' });
       interruption.unlimit();
     }
   }

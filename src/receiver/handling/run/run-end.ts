@@ -8,13 +8,13 @@ import type { Run } from './run.ts';
  */
 export async function recordSuccess(run: Run): Promise<Answer> {
   const { id, origin } = run.input;
-  run.state = { step: 'completing' };
+  run.enter({ step: 'completing' });
   const isKnown = await run.claim.complete();
   if (!isKnown)
     run.warnings.push('completion_pending: the store did not take the completion; it is tried again');
   const answer = accept(origin.success, id);
   // Already now: the deadline may come before the letter is removed.
-  run.state = { step: 'ended', answer };
+  run.enter({ step: 'ended', answer });
   if (run.letterAnswers.mayExist) await removeLetter(run, 'success');
   return answer;
 }
@@ -25,7 +25,7 @@ export async function recordSuccess(run: Run): Promise<Answer> {
  */
 export async function answerDuplicate(run: Run): Promise<Answer> {
   const answer = accept('duplicate', run.input.id);
-  run.state = { step: 'ended', answer };
+  run.enter({ step: 'ended', answer });
   await removeLetter(run, 'duplicate');
   return answer;
 }
@@ -33,7 +33,7 @@ export async function answerDuplicate(run: Run): Promise<Answer> {
 /** Another process has the event, and this run does not wait for it any longer. */
 export function answerBusy(run: Run): Answer {
   const answer = run.answerNow();
-  run.state = { step: 'ended', answer };
+  run.enter({ step: 'ended', answer });
   void removeLetter(run, 'busy');
   return answer;
 }
@@ -52,7 +52,7 @@ export async function recordFailure(run: Run, thrown: unknown): Promise<Answer> 
   if (isPosthornError(thrown) && thrown.code === 'completed_elsewhere') return answerDuplicate(run);
   const refused = refuse(thrown);
   const { error } = refused;
-  run.state = { step: 'failing', error };
+  run.enter({ step: 'failing', error });
   const isClaimed = attempt !== undefined;
   const isLast = final || error.code === 'handler_failed_permanently' || run.letterAnswers.isBegun;
   const mustPark = isClaimed && isLast && !origin.isPutBack(error);

@@ -42,9 +42,9 @@ export class Run {
   readonly letter: EventLetter | undefined;
   readonly interruption: Interruption = new Interruption();
   readonly scope: RunScope;
-  state: RunState = { step: 'claiming' };
   /** True if the store knows of an earlier attempt. A queue counts attempts of its own. */
   hasEarlierAttempt = false;
+  #state: RunState = { step: 'claiming' };
   /** One for each key that a handler has had: it resolves once the key is given back. */
   readonly keyReleases: Promise<void>[] = [];
   /** Resolves with the error of the handlers or of the enqueueing. An aborted run does not wait for it. */
@@ -58,6 +58,15 @@ export class Run {
     this.claim = new Claim(claimedId(input, services.settings), services, this.warnings);
     this.letter = services.letters && letterOf(input, services.letters, this.warnings);
     this.scope = new RunScope(input, services, this.interruption);
+  }
+
+  get state(): RunState {
+    return this.#state;
+  }
+
+  /** Takes the next step: `test/receiver/handling/run-steps.ts` has what may follow what. */
+  enter(state: RunState): void {
+    this.#state = state;
   }
 
   /** Keeps a lease in place of the lease before. */

@@ -18,7 +18,7 @@ export async function waitForOther(run: Run, first: Busy): Promise<ClaimAnswer> 
   // Other events can use the permits meanwhile.
   scope.close();
   for (;;) {
-    run.state = { step: 'waiting', otherEndsAt: busy.endsAt };
+    run.enter({ step: 'waiting', otherEndsAt: busy.endsAt });
     if (!scope.countBody()) break;
     await pause(run, pollPauseMs(busy, hasFailed));
     if (!answer.isAwaited || interruption.endedBy !== undefined) break;
