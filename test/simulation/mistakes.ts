@@ -41,7 +41,7 @@ export const mistakes: readonly Mistake[] = [
   {
     name: 'handlers begin on an old claim',
     file: 'receiver/handling/run/handle-event.ts',
-    find: 'while (lease.isOld) lease',
+    find: 'while (lease.needsConfirmation) lease',
     replace: 'while (1 > 2) lease',
     scope: 'a standstill',
     promise: 'handlers begin only on a lease that holds',

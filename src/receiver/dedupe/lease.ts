@@ -10,13 +10,38 @@ const MOST_CONFIRMATIONS = 3;
 /** Called once when another token has the id (`lost`), or when the event was completed. */
 export type OnTaken = (state: 'lost' | 'completed') => void;
 
-/** The lease of a claim that was granted. */
-export type Lease = Pick<StoredLease, keyof StoredLease>;
+/** The lease of a run or of a key. */
+export interface Lease {
+  /** The last answer of the store. */
+  readonly state: RenewResult['state'];
+  /**
+   * True if the lease must be confirmed before handlers run on it: since it began, the event loop may have
+   * been blocked, or a letter may have taken long to write.
+   */
+  readonly needsConfirmation: boolean;
+  /**
+   * True if no renewal was sent for as long as the lease, because the event loop was blocked, and the store
+   * has not answered one since: another process may have taken the event. A silent store does not count.
+   */
+  readonly missedRenewal: boolean;
+  /**
+   * Asks the store, once for all that call it meanwhile. Rejects if the store does not answer, or if half of
+   * the lease was over again after each answer.
+   */
+  confirm(): Promise<void>;
+  /**
+   * Renews the lease each time that a third of it is over, until `stop` is called. A store that fails or is
+   * late interrupts nothing: the lease may well hold, and the next renewal will show it. The process stays
+   * alive for the renewals unless `keepsAlive` is false.
+   */
+  keep(onTaken: OnTaken, options?: { readonly keepsAlive?: boolean }): void;
+  stop(): void;
+}
 
 /** The lease of a run without a claim, under `onStoreFailure: 'process'`. It is never lost. */
 export const unstoredLease: Lease = {
   state: 'held',
-  isOld: false,
+  needsConfirmation: false,
   missedRenewal: false,
   confirm: () => Promise.resolve(),
   keep: () => {},
@@ -24,7 +49,7 @@ export const unstoredLease: Lease = {
 };
 
 /** The lease of a claim that the store has granted. */
-export class StoredLease {
+export class StoredLease implements Lease {
   readonly #request: LeaseRequest;
   readonly #store: TimeLimitedStore;
   #state: RenewResult['state'] = 'held';
@@ -48,31 +73,18 @@ export class StoredLease {
     this.#askedAt = since;
   }
 
-  /** The last answer of the store. */
   get state(): RenewResult['state'] {
     return this.#state;
   }
 
-  /**
-   * True if the lease must be confirmed before handlers run on it: since it began, the event loop may have
-   * been blocked, or a letter may have taken long to write.
-   */
-  get isOld(): boolean {
+  get needsConfirmation(): boolean {
     return this.#state === 'held' && performance.now() - this.#heldSince > this.#request.leaseMs / 2;
   }
 
-  /**
-   * True if no renewal was sent for as long as the lease, because the event loop was blocked, and the store
-   * has not answered one since: another process may have taken the event. A silent store does not count.
-   */
   get missedRenewal(): boolean {
     return this.#hasMissedRenewal || performance.now() - this.#askedAt >= this.#request.leaseMs;
   }
 
-  /**
-   * Asks the store, once for all that call it meanwhile. Rejects if the store does not answer, or if the
-   * lease was old again after each answer.
-   */
   confirm(): Promise<void> {
     this.#confirming ??= this.#confirmOnce().finally(() => {
       this.#confirming = undefined;
@@ -84,14 +96,9 @@ export class StoredLease {
     if (this.#confirmations === MOST_CONFIRMATIONS) throw leaseTooShort(this.#request.leaseMs);
     this.#confirmations += 1;
     await this.#renew();
-    if (!this.isOld) this.#confirmations = 0;
+    if (!this.needsConfirmation) this.#confirmations = 0;
   }
 
-  /**
-   * Renews the lease each time that a third of it is over, until `stop` is called. A store that fails or is
-   * late interrupts nothing: the lease may well hold, and the next renewal will show it. The process stays
-   * alive for the renewals unless `keepsAlive` is false.
-   */
   keep(onTaken: OnTaken, { keepsAlive = true }: { readonly keepsAlive?: boolean } = {}): void {
     this.#onTaken = onTaken;
     this.#keepsAlive = keepsAlive;
@@ -130,9 +137,9 @@ export class StoredLease {
   }
 }
 
-/** True if a letter may be written, or its event completed, on the lease. An old lease is confirmed first. */
+/** True if a letter may be written, or its event completed, on the lease, which is confirmed first if necessary. */
 export async function isHeld(lease: Lease): Promise<boolean> {
-  while (lease.isOld) await lease.confirm();
+  while (lease.needsConfirmation) await lease.confirm();
   return lease.state === 'held';
 }
 

@@ -149,7 +149,7 @@ export class KeyWorld {
 
   #begin(event: KeyedEvent, key: HeldKey): void {
     const isAborted = event.interruption.endedBy !== undefined;
-    if (isAborted || key.lease.state !== 'held' || key.lease.isOld) {
+    if (isAborted || key.lease.state !== 'held' || key.lease.needsConfirmation) {
       event.state = 'over';
       key.release();
       return;

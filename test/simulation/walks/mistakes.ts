@@ -38,8 +38,8 @@ export const walkMistakes: readonly WalkMistake[] = [
   {
     name: 'a handler begins on an old lease of its key',
     file: 'receiver/handling/run/keyed-handlers.ts',
-    find: 'while (this.#lease.isOld || keyLease.isOld) {',
-    replace: 'while (this.#lease.isOld) {',
+    find: 'while (this.#lease.needsConfirmation || keyLease.needsConfirmation) {',
+    replace: 'while (this.#lease.needsConfirmation) {',
     profile: 'standstills',
     promise: 'a handler begins only while the lease of its concurrency key holds',
   },
@@ -58,7 +58,7 @@ export const walkMistakes: readonly WalkMistake[] = [
     find: 'answer = await claim.takeOrGoOn(this.#claimWait());',
     replace:
       'answer = await claim.takeOrGoOn(this.#claimWait());\n' +
-      "      const lease = { state: 'held', isOld: false, confirm() {}, keep() {}, stop() {} };\n" +
+      "      const lease = { state: 'held', needsConfirmation: false, confirm() {}, keep() {}, stop() {} };\n" +
       "      if (answer.state === 'busy') return { claim, warnings, lease };",
     profile,
     promise: 'a handler begins only while the lease of its concurrency key holds',

@@ -27,15 +27,15 @@ export class Interruption {
     return this.#endedBy;
   }
 
-  /** Throws if the run has been aborted. */
+  /** Throws the reason if the run has been ended. */
   check(): void {
     if (this.#endedBy !== undefined) throw this.#endedBy;
   }
 
-  /** Aborts a run that takes longer than `maxRunMs` from the first call on. */
+  /** Ends a run that takes longer than `maxRunMs` from the first call on. */
   limit(maxRunMs: number): void {
     this.#limit ??= new Timer(performance.now() + maxRunMs, () => {
-      this.abort(new AbortedError('run_timeout', `the handlers had not ended after maxRunMs (${maxRunMs})`));
+      this.end(new AbortedError('run_timeout', `the handlers had not ended after maxRunMs (${maxRunMs})`));
     });
   }
 
@@ -44,7 +44,7 @@ export class Interruption {
     this.#limit = undefined;
   }
 
-  /** Settles as the promise does, or rejects as soon as the run is aborted. */
+  /** Settles as the promise does, or rejects as soon as the run is ended. */
   orAbort<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const stop = this.onEnd(reject);
@@ -62,7 +62,7 @@ export class Interruption {
   }
 
   /**
-   * Calls the listener once the run is aborted, at once if it is already. Returns the function that ends
+   * Calls the listener once the run is ended, at once if it is already. Returns the function that ends
    * that.
    */
   onEnd(listener: (reason: AbortedError) => void): () => void {
@@ -71,14 +71,16 @@ export class Interruption {
     return () => void this.#listeners.delete(listener);
   }
 
-  /**
-   * Aborts the handlers' signal, and the run whether or not they heed it. After a lost lease the run waits
-   * for its handlers.
-   */
+  /** Aborts the signal of the handlers. The run waits for them. */
   abort(reason: AbortedError): void {
     this.#isAborted = true;
     this.#controller.abort(reason);
-    if (reason.code === 'lease_lost' || this.#endedBy !== undefined) return;
+  }
+
+  /** Aborts the signal, and ends the run whether or not its handlers heed that. */
+  end(reason: AbortedError): void {
+    this.abort(reason);
+    if (this.#endedBy !== undefined) return;
     this.#endedBy = reason;
     for (const listener of this.#listeners) listener(reason);
   }

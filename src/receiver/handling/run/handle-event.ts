@@ -66,7 +66,7 @@ async function handle(run: Run): Promise<Answer> {
     if (concurrency !== undefined) await acquirePermits(run, concurrency);
     const valid = schema === undefined ? event : await validate(run, event, schema);
     let { lease } = found;
-    while (lease.isOld) lease = await confirm(run, lease);
+    while (lease.needsConfirmation) lease = await confirm(run, lease);
     // No await between this check and the handlers: the handlers of another event could block the event loop
     // for longer than the lease.
     const { state } = lease;

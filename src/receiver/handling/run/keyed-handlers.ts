@@ -79,9 +79,9 @@ export class KeyedHandlers {
       try {
         if (services.concurrency !== undefined) permits = await this.#acquirePermit(services.concurrency);
         let keyLease = held.lease;
-        while (this.#lease.isOld || keyLease.isOld) {
-          if (this.#lease.isOld) this.#lease = await claim.confirmOrGoOn(this.#lease);
-          if (keyLease.isOld) keyLease = await held.claim.confirmOrGoOn(keyLease);
+        while (this.#lease.needsConfirmation || keyLease.needsConfirmation) {
+          if (this.#lease.needsConfirmation) this.#lease = await claim.confirmOrGoOn(this.#lease);
+          if (keyLease.needsConfirmation) keyLease = await held.claim.confirmOrGoOn(keyLease);
         }
         // No await between these checks and the handler: see `handle` in `handle-event.ts`.
         interruption.check();

@@ -72,15 +72,16 @@ export class Run {
   /** Keeps a lease in place of the lease before. */
   keep(lease: Lease): void {
     this.scope.keep(lease, (state) => {
-      if (rulesOf(this.state).abortedBy.includes(state)) this.abort(taken(state));
+      if (rulesOf(this.state).abortedBy.includes(state)) this.#abortTaken(state);
     });
   }
 
-  /** Aborts the signal of the handlers, and ends the run unless only its lease is lost. */
-  abort(reason: AbortedError): void {
-    const isTaken = reason.code === 'lease_lost' || reason.code === 'completed_elsewhere';
-    if (isTaken) this.warnings.push(`lease_lost: ${reason.message}`);
-    this.interruption.abort(reason);
+  /** After a lost lease the run waits for its handlers: they may succeed before those of the other process. */
+  #abortTaken(state: 'lost' | 'completed'): void {
+    const reason = taken(state);
+    this.warnings.push(`lease_lost: ${reason.message}`);
+    if (state === 'lost') this.interruption.abort(reason);
+    else this.interruption.end(reason);
   }
 
   /** Resolves once the keys of its handlers are given back, after `limitMs` or a second at the latest. */

@@ -71,7 +71,7 @@ export class RunsInFlight {
     const open = [...this.#runs.values()];
     const abandoned = open.filter(({ state }) => rulesOf(state).isRunning);
     const reason = new AbortedError('run_closed', 'the receiver closed before the handlers had ended');
-    for (const run of open) run.abort(reason);
+    for (const run of open) run.interruption.end(reason);
     await Promise.all(open.map((run) => run.answer.settled()));
     await Promise.all(open.map((run) => run.keysReleased()));
     return abandoned.map(({ input }) => input.id);

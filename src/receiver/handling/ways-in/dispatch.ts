@@ -72,7 +72,9 @@ async function runJob(
 /** Waits for a run, and gives it up when the signal aborts. */
 async function settledOrAborted(run: Run, signal: AbortSignal | undefined): Promise<Answer> {
   const abort = (): void => {
-    run.abort(new AbortedError('run_closed', 'the worker gave the job up', { cause: signal?.reason }));
+    run.interruption.end(
+      new AbortedError('run_closed', 'the worker gave the job up', { cause: signal?.reason }),
+    );
   };
   if (signal?.aborted) abort();
   signal?.addEventListener('abort', abort);
