@@ -1,10 +1,10 @@
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService, HttpAdapterHost } from '@nestjs/core';
 import { createReceiver } from '../create-receiver.ts';
+import { checkOptions, invalidOption } from '../receiver/checks/check-options.ts';
 import type { Schemas } from '../receiver/events/schema.ts';
 import type { Receiver } from '../receiver/receiver-interface.ts';
 import { optionNames } from '../receiver/settings.ts';
-import { checkOptions, invalidOption } from '../receiver/values/check-options.ts';
 import { show } from '../receiver/values/foreign-values.ts';
 import { ModuleCheck } from './module-check.ts';
 import type {

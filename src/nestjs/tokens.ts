@@ -1,5 +1,5 @@
 import { Inject } from '@nestjs/common';
-import { invalidOption } from '../receiver/values/check-options.ts';
+import { invalidOption } from '../receiver/checks/check-options.ts';
 import { show } from '../receiver/values/foreign-values.ts';
 
 /**

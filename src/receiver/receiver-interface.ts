@@ -1,3 +1,4 @@
+import type { NotAGenerator } from './checks/called-functions.ts';
 import type { DeadLetter, DeadLetters } from './dead-letters/dead-letters.ts';
 import type { Pattern } from './events/catalog.ts';
 import type { AnyEvent, EventOf } from './events/event.ts';
@@ -11,7 +12,6 @@ import type { ObserveOptions, Observer, Report } from './outcomes/report.ts';
 import type { Delivery, Reply } from './request/delivery.ts';
 import type { HeaderFields } from './request/headers.ts';
 import type { RawBody } from './request/raw-body.ts';
-import type { NotAGenerator } from './values/called-functions.ts';
 
 /** Receives webhooks. Register handlers, then mount it with one of the adapters. */
 export interface Receiver<S extends Schemas = Record<never, never>> {

@@ -1,5 +1,7 @@
 import { Authenticator } from './authentication/authenticator.ts';
 import { isSignatureHeader } from './authentication/signature.ts';
+import { checkFunction, type NotAGenerator } from './checks/called-functions.ts';
+import { checkOptions, readDuration } from './checks/check-options.ts';
 import type { DeadLetter, DeadLetters } from './dead-letters/dead-letters.ts';
 import { deadLetterWarnings } from './dead-letters/exposure.ts';
 import type { Pattern } from './events/catalog.ts';
@@ -36,8 +38,6 @@ import type { Settings } from './settings.ts';
 import { Activity } from './timing/activity.ts';
 import { nextBatch } from './timing/delivery-batch.ts';
 import { settledWithin } from './timing/time-limit.ts';
-import { checkFunction, type NotAGenerator } from './values/called-functions.ts';
-import { checkOptions, readDuration } from './values/check-options.ts';
 
 // Start at docs/how-it-works.md: the way of a delivery, file by file, and the states of a run.
 

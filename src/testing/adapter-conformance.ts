@@ -1,5 +1,5 @@
+import { checkOptions, invalidOption } from '../receiver/checks/check-options.ts';
 import { ConfigurationError } from '../receiver/errors.ts';
-import { checkOptions, invalidOption } from '../receiver/values/check-options.ts';
 import { show, typeNameOf } from '../receiver/values/foreign-values.ts';
 import { acceptedAnswers } from './adapter-conformance/accepted-answers.ts';
 import { casesOf, type Group } from './adapter-conformance/case.ts';

@@ -1,7 +1,7 @@
 import { types } from 'node:util';
+import { checkOptions } from '../receiver/checks/check-options.ts';
 import { ConfigurationError } from '../receiver/errors.ts';
 import type { Receiver } from '../receiver/receiver-interface.ts';
-import { checkOptions } from '../receiver/values/check-options.ts';
 import { propertyOf, show, typeNameOf } from '../receiver/values/foreign-values.ts';
 import { type SignedHeadersOptions, signedHeaders } from './signed-headers.ts';
 

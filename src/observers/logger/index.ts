@@ -1,3 +1,4 @@
+import { checkReceiver } from '../../receiver/checks/check-options.ts';
 import { ConfigurationError, InternalError } from '../../receiver/errors.ts';
 import { LineLimit, leftOutLine, mayFlood, reportsWith } from '../../receiver/outcomes/line-limit.ts';
 import { oneLine } from '../../receiver/outcomes/one-line.ts';
@@ -10,7 +11,6 @@ import {
 } from '../../receiver/outcomes/report-log.ts';
 import type { Receiver } from '../../receiver/receiver-interface.ts';
 import type { ReportCode } from '../../receiver/refusals.ts';
-import { checkReceiver } from '../../receiver/values/check-options.ts';
 import { propertyOf } from '../../receiver/values/foreign-values.ts';
 import { type LogFields, toLogFields } from './log-fields.ts';
 

@@ -1,6 +1,6 @@
+import { invalidOption, readScope } from '../../receiver/checks/check-options.ts';
 import { performance } from '../../receiver/timing/process-clock.ts';
 import { settledWithin } from '../../receiver/timing/time-limit.ts';
-import { invalidOption, readScope } from '../../receiver/values/check-options.ts';
 import { messageOf, show } from '../../receiver/values/foreign-values.ts';
 import { isPool } from './postgres/pool.ts';
 

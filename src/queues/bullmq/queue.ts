@@ -1,5 +1,5 @@
+import { checkOptions, invalidOption } from '../../receiver/checks/check-options.ts';
 import type { Queue } from '../../receiver/queue/queue.ts';
-import { checkOptions, invalidOption } from '../../receiver/values/check-options.ts';
 import { type BullConnectionOptions, checkConnection } from './connection.ts';
 import { readQueuePool } from './postgres/pool.ts';
 import { createPostgresQueue } from './postgres/queue.ts';

@@ -1,13 +1,13 @@
 import { setMaxListeners } from 'node:events';
 import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
-import type { Receiver } from '../../receiver/receiver-interface.ts';
-import { settledWithin } from '../../receiver/timing/time-limit.ts';
 import {
   checkOptions,
   checkReceiver,
   readDuration,
   readInteger,
-} from '../../receiver/values/check-options.ts';
+} from '../../receiver/checks/check-options.ts';
+import type { Receiver } from '../../receiver/receiver-interface.ts';
+import { settledWithin } from '../../receiver/timing/time-limit.ts';
 import { type BullConnectionOptions, checkConnection, closeInTime, connectionLog } from './connection.ts';
 import { FailedJobSweeper } from './failed-jobs.ts';
 import { endJob, type JobEnd, sendBack, toEnd } from './job-end.ts';

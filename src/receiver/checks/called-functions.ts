@@ -1,6 +1,6 @@
 import { types } from 'node:util';
 import { ConfigurationError } from '../errors.ts';
-import { dropPromise, propertyOf } from './foreign-values.ts';
+import { dropPromise, propertyOf } from '../values/foreign-values.ts';
 
 /** Accepts a result, unless it is a generator or a promise of one. */
 export type NotAGenerator<Result> = [Awaited<Result>] extends [never]

@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../errors.ts';
-import { propertyOf, show, typeNameOf } from './foreign-values.ts';
+import { propertyOf, show, typeNameOf } from '../values/foreign-values.ts';
 
 /** Throws {@link ConfigurationError} unless `options` is an object with only the given names. */
 export function checkOptions(options: unknown, names: readonly string[], functionName: string): void {

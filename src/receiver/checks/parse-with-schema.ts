@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { ConfigurationError } from '../errors.ts';
-import { typeNameOf } from './foreign-values.ts';
+import { typeNameOf } from '../values/foreign-values.ts';
 
 // `overrides` of npm or pnpm force another version on posthorn. An older one would fail at the first event.
 if (typeof z.validate !== 'function') {

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
+import { checkBegun } from '../checks/called-functions.ts';
 import { DeadLetterError } from '../errors.ts';
 import type { BodyMemory } from '../request/body-memory.ts';
 import { type HeaderValues, withoutCredentials } from '../request/headers.ts';
 import { mustWait } from '../timing/must-wait.ts';
 import { performance } from '../timing/process-clock.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
-import { checkBegun } from '../values/called-functions.ts';
 import { isInstance, messageOf, show } from '../values/foreign-values.ts';
 import type { DeadLetter, DeadLetters } from './dead-letters.ts';
 import { OperationQueue, type OperationWait } from './operation-queue.ts';

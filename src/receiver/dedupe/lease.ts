@@ -137,7 +137,7 @@ export class StoredLease implements Lease {
   }
 }
 
-/** True if a letter may be written, or its event completed, on the lease, which is confirmed first if necessary. */
+/** True if a letter may be written, or its event completed, on the lease; confirms it if necessary. */
 export async function isHeld(lease: Lease): Promise<boolean> {
   while (lease.needsConfirmation) await lease.confirm();
   return lease.state === 'held';

@@ -1,5 +1,5 @@
+import { checkOptions, invalidOption } from '../checks/check-options.ts';
 import { ConfigurationError } from '../errors.ts';
-import { checkOptions, invalidOption } from '../values/check-options.ts';
 import { show } from '../values/foreign-values.ts';
 import type { PendingWarnings } from './pending-warnings.ts';
 import type { ObserveOptions, Observer, Report } from './report.ts';

@@ -1,9 +1,9 @@
 import { types } from 'node:util';
 import * as z from 'zod/mini';
+import { parseWithSchema } from '../../receiver/checks/parse-with-schema.ts';
 import type { DeadLetter } from '../../receiver/dead-letters/dead-letters.ts';
 import { DeadLetterError } from '../../receiver/errors.ts';
 import { messageOf, propertyOf, show } from '../../receiver/values/foreign-values.ts';
-import { parseWithSchema } from '../../receiver/values/parse-with-schema.ts';
 
 const members = {
   id: z.string(),

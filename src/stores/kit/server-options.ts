@@ -1,4 +1,4 @@
-import { checkOptions, readDuration, readScope } from '../../receiver/values/check-options.ts';
+import { checkOptions, readDuration, readScope } from '../../receiver/checks/check-options.ts';
 
 /** The options that stores and dead letters on a server have. */
 export interface ServerOptions {

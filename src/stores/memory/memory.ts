@@ -1,3 +1,4 @@
+import { checkOptions, readInteger } from '../../receiver/checks/check-options.ts';
 import type {
   ClaimRequest,
   ClaimResult,
@@ -16,7 +17,6 @@ import { ConfigurationError } from '../../receiver/errors.ts';
 import { readClock } from '../../receiver/timing/clock.ts';
 import { performance } from '../../receiver/timing/process-clock.ts';
 import { TransientMap } from '../../receiver/timing/transient-map.ts';
-import { checkOptions, readInteger } from '../../receiver/values/check-options.ts';
 import { propertyOf } from '../../receiver/values/foreign-values.ts';
 import {
   attemptOf,

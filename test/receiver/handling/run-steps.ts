@@ -3,8 +3,8 @@ import type { RunState } from '../../../src/receiver/handling/run/run-state.ts';
 type Step = RunState['step'];
 
 /**
- * What may follow each step of a run, and when. docs/how-it-works.md has the diagram of it, and the simulations
- * look at each step that a run takes. A run may take its step again.
+ * What may follow each step of a run, and when. docs/how-it-works.md has the diagram of it, and the
+ * simulations look at each step that a run takes. A run may take its step again.
  */
 export const runSteps: Readonly<Record<Step, Readonly<Partial<Record<Step, string>>>>> = {
   claiming: {

@@ -1,4 +1,4 @@
-import { invalidOption } from '../../../receiver/values/check-options.ts';
+import { invalidOption } from '../../../receiver/checks/check-options.ts';
 import { propertyOf } from '../../../receiver/values/foreign-values.ts';
 import type { PostgresClient, PostgresPool } from '../../../stores/postgres/client.ts';
 

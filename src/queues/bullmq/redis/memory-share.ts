@@ -1,8 +1,8 @@
 import type { Queue as BullQueue } from 'bullmq';
+import { invalidOption } from '../../../receiver/checks/check-options.ts';
 import { UnavailableError } from '../../../receiver/errors.ts';
 import type { QueuedJob } from '../../../receiver/queue/queued-job.ts';
 import { performance } from '../../../receiver/timing/process-clock.ts';
-import { invalidOption } from '../../../receiver/values/check-options.ts';
 import { messageOf, show } from '../../../receiver/values/foreign-values.ts';
 
 /** An older answer of Redis is refreshed. */

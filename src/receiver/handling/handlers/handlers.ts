@@ -1,9 +1,9 @@
+import { checkBegun } from '../../checks/called-functions.ts';
 import { DataError, HandlerError, PermanentError, type PosthornError } from '../../errors.ts';
 import { entityOf, type WebhookEvent } from '../../events/event.ts';
 import { type StandardSchemaV1, validateData } from '../../events/schema.ts';
 import type { HandlerReport } from '../../outcomes/report.ts';
 import { performance } from '../../timing/process-clock.ts';
-import { checkBegun } from '../../values/called-functions.ts';
 import { dropPromise, isInstance, messageOf, shorten } from '../../values/foreign-values.ts';
 import { type SkipReason, skipReasonOf } from './named-handler.ts';
 import type { HandlerContext, Route } from './route.ts';

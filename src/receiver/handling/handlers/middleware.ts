@@ -1,8 +1,8 @@
+import { checkBegun } from '../../checks/called-functions.ts';
 import { ConfigurationError } from '../../errors.ts';
 import type { KnownEvent, UnknownEvent, WebhookEvent } from '../../events/event.ts';
 import type { Schemas } from '../../events/schema.ts';
 import type { ReportSource } from '../../outcomes/report.ts';
-import { checkBegun } from '../../values/called-functions.ts';
 import type { HandlerContext } from './route.ts';
 
 /** The second argument of a {@link Middleware}: the context of the handlers, and the step that is run. */

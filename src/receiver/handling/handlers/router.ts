@@ -1,10 +1,10 @@
+import { checkFunction } from '../../checks/called-functions.ts';
+import { checkOptions, invalidOption } from '../../checks/check-options.ts';
 import { ConfigurationError, UnavailableError } from '../../errors.ts';
 import { eventTypes } from '../../events/catalog.ts';
 import type { WebhookEvent } from '../../events/event.ts';
 import { isPattern, matchesPattern, wrongPattern } from '../../events/pattern.ts';
 import type { PendingWarnings } from '../../outcomes/pending-warnings.ts';
-import { checkFunction } from '../../values/called-functions.ts';
-import { checkOptions, invalidOption } from '../../values/check-options.ts';
 import { show } from '../../values/foreign-values.ts';
 import { nameOf, takeNameOf } from './named-handler.ts';
 import type { Route, RouteOptions } from './route.ts';

@@ -59,7 +59,7 @@ export const noLetter: LetterAnswers = {
   removal: { success: 'never', duplicate: 'never', busy: 'never', givenBack: 'never' },
 };
 
-/** Answers the questions about a letter. `test/receiver/handling/letter-answers.txt` has every combination. */
+/** Answers the questions about a letter; `test/receiver/handling/letter-answers.txt` has all combinations. */
 export function answersOf({ known, isStored, origin, moment }: LetterFacts): LetterAnswers {
   const isOwn = known !== 'none' || origin.mayBeParked;
   const mayExist = isOwn || mayBeOfOther(origin, moment);

@@ -76,7 +76,7 @@ export class Run {
     });
   }
 
-  /** After a lost lease the run waits for its handlers: they may succeed before those of the other process. */
+  /** After a lost lease the run waits for its handlers, because they may succeed first. */
   #abortTaken(state: 'lost' | 'completed'): void {
     const reason = taken(state);
     this.warnings.push(`lease_lost: ${reason.message}`);

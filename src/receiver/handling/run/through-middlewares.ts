@@ -1,6 +1,6 @@
+import { checkBegun } from '../../checks/called-functions.ts';
 import { UnavailableError } from '../../errors.ts';
 import type { ReportSource } from '../../outcomes/report.ts';
-import { checkBegun } from '../../values/called-functions.ts';
 import { isInstance, messageOf } from '../../values/foreign-values.ts';
 import { RunContext, type ValidEvent } from '../handlers/handlers.ts';
 import { type KeptMiddleware, type MiddlewareContext, runWithin } from '../handlers/middleware.ts';

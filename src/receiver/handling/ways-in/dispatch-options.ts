@@ -1,5 +1,5 @@
+import { checkOptions, invalidOption, readInteger } from '../../checks/check-options.ts';
 import { isReportCode, type ReportCode } from '../../refusals.ts';
-import { checkOptions, invalidOption, readInteger } from '../../values/check-options.ts';
 import { isAbortSignal, propertyOf, show } from '../../values/foreign-values.ts';
 
 /** Why a queue has given a job up. */

@@ -1,10 +1,10 @@
+import { checkBegun } from '../../checks/called-functions.ts';
 import { enqueueingId } from '../../dedupe/claim-id.ts';
 import { UnavailableError } from '../../errors.ts';
 import type { Queue } from '../../queue/queue.ts';
 import { createJob, type QueuedJob } from '../../queue/queued-job.ts';
 import { mustWait } from '../../timing/must-wait.ts';
 import { withTimeLimit } from '../../timing/time-limit.ts';
-import { checkBegun } from '../../values/called-functions.ts';
 import { messageOf } from '../../values/foreign-values.ts';
 import type { Route } from '../handlers/route.ts';
 import { enqueueOrigin } from '../run/origin.ts';

@@ -1,10 +1,10 @@
+import { checkFunction } from '../../../receiver/checks/called-functions.ts';
+import { checkOptions } from '../../../receiver/checks/check-options.ts';
 import { toKey } from '../../../receiver/dedupe/store.ts';
 import { ConfigurationError } from '../../../receiver/errors.ts';
 import { RunContext } from '../../../receiver/handling/handlers/handlers.ts';
 import { nameHandler, type SkipReason, skipped } from '../../../receiver/handling/handlers/named-handler.ts';
 import type { HandlerContext } from '../../../receiver/handling/handlers/route.ts';
-import { checkFunction } from '../../../receiver/values/called-functions.ts';
-import { checkOptions } from '../../../receiver/values/check-options.ts';
 import { show } from '../../../receiver/values/foreign-values.ts';
 import type { HandlerNames } from './handler-names.ts';
 import { type LatestEvent, type RankedKey, readLatest } from './latest.ts';
