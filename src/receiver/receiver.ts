@@ -84,6 +84,7 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     this.#letterCount = deadLetters && new LetterCount(deadLetters, now);
   }
 
+  /** Takes a delivery to its reply: reads its head, has it handled, and reports its outcome. */
   async receive(delivery: Delivery): Promise<Reply> {
     const progress = this.#begin('delivery');
     try {

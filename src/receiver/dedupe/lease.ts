@@ -99,12 +99,14 @@ export class StoredLease implements Lease {
     if (!this.needsConfirmation) this.#confirmations = 0;
   }
 
+  /** Renews the lease each time that a third of it is over. */
   keep(onTaken: OnTaken, { keepsAlive = true }: { readonly keepsAlive?: boolean } = {}): void {
     this.#onTaken = onTaken;
     this.#keepsAlive = keepsAlive;
     this.#renewAfterThird();
   }
 
+  /** Ends the renewals. */
   stop(): void {
     this.#onTaken = undefined;
     this.#renewal?.clear();

@@ -36,7 +36,10 @@ export class Completions {
     return this.#pending.has(id);
   }
 
-  /** Tries for twice `commandTimeoutMs`. Resolves with false if the tries go on in the background. */
+  /**
+   * Records a completion in the store, and tries that for twice `commandTimeoutMs`. Resolves with false if
+   * the tries go on in the background.
+   */
   async record(request: CompleteRequest): Promise<boolean> {
     const endsAt = performance.now() + 2 * this.#store.commandTimeoutMs;
     try {

@@ -31,7 +31,7 @@ export interface Refused {
   readonly error: ReportedError;
 }
 
-/** Creates the result of a delivery that earns a 2xx. */
+/** The result of a delivery that earns a 2xx. */
 export function accept(outcome: Accepted['outcome'], id: string, error?: ReportedError): Accepted {
   return { outcome, id, error };
 }
@@ -39,7 +39,7 @@ export function accept(outcome: Accepted['outcome'], id: string, error?: Reporte
 /** An error that a report can have. */
 export type ReportedError = PosthornError & { readonly code: ReportCode };
 
-/** Creates the result of a delivery that failed with `error`. */
+/** The result of a delivery that failed with `error`. */
 export function refuse(error: unknown): Refused {
   const reported = toReportedError(error);
   const [outcome] = refusals[reported.code];

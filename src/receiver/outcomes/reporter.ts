@@ -30,7 +30,7 @@ export class Reporter {
     this.#observers.push(observer);
   }
 
-  /** Never throws. */
+  /** Gives a report to the observers, and to the default log unless one took its place. Never throws. */
   emit(original: Report): void {
     const pending = this.#pendingWarnings.take();
     if (this.#keepsDefaultLog) {

@@ -109,6 +109,7 @@ class Memory {
     this.#now = now;
   }
 
+  /** Takes an id for a token, unless it is completed or the lease of another token holds. */
   claim(request: ClaimRequest): ClaimResult {
     const key = toKey(request.id);
     const now = this.#now();
@@ -133,6 +134,7 @@ class Memory {
     return { state: 'held' };
   }
 
+  /** Marks an id as completed. */
   complete({ id, retentionMs }: CompleteRequest): CompleteResult {
     const key = toKey(id);
     const now = this.#now();
@@ -142,6 +144,7 @@ class Memory {
     return { state: 'completed' };
   }
 
+  /** Frees an id for the next attempt, if the token is that of its last claim. */
   release({ id, token, retentionMs, handled, refuseClaimsMs = 0 }: ReleaseRequest): ReleaseResult {
     const key = toKey(id);
     const now = this.#now();

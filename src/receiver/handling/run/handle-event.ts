@@ -76,8 +76,8 @@ async function handle(run: Run): Promise<Answer> {
 }
 
 /**
- * Waits for a connection only if the body fits into the memory meanwhile. In a store that queues claims, this
- * one has the time that the delivery can spare.
+ * Claims the event. Waits for a connection only if the body fits into the memory meanwhile. In a store that
+ * queues claims, this one has the time that the delivery can spare.
  */
 function takeClaim({ claim, input, interruption, scope, services }: Run): Promise<ClaimAnswer> {
   const { store } = services;
@@ -143,6 +143,7 @@ function confirm(run: Run, lease: Lease): Promise<Lease> {
   return run.claim.confirmOrGoOn(lease);
 }
 
+/** Runs the handlers on a lease that holds, and records their success. Throws their error. */
 async function handleOnLease(run: Run, event: ValidEvent, lease: Lease): Promise<Answer> {
   const { interruption, scope } = run;
   interruption.check();
