@@ -13,7 +13,7 @@ export async function isCompleted(id: ClaimedId, services: ClaimServices): Promi
     return false;
   }
   const claim = new Claim(id, services, [], nextHoldToken());
-  const answer = await claim.take().catch(() => undefined);
-  if (answer !== undefined && answer.state !== 'claimed') return answer.state === 'completed';
+  const reply = await claim.take().catch(() => undefined);
+  if (reply !== undefined && reply.state !== 'claimed') return reply.state === 'completed';
   return (await claim.release([])).state === 'completed';
 }

@@ -68,7 +68,7 @@ function runOf(
     state: { value: { step: 'waiting', otherEndsAt: 0 } },
     enter: { value: () => {} },
     claim: { value: { complete: async () => true, release: async () => ({ state: 'released' }) } },
-    scope: { value: { close: () => {} } },
+    scope: { value: { giveBackAll: () => {} } },
     warnings: { value: [] },
   }) as Run;
 }

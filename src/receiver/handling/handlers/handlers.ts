@@ -88,28 +88,28 @@ export function allEnded(
 ): Promise<PosthornError | undefined> {
   const [only] = ends;
   if (only !== undefined && ends.length === 1) return only;
-  if (onHandled !== undefined) tellHandled(ends, progress, onHandled);
+  if (onHandled !== undefined) callOnHandled(ends, progress, onHandled);
   return Promise.all(ends).then(merge);
 }
 
-function tellHandled(
+function callOnHandled(
   all: readonly Promise<unknown>[],
   { handled }: RunProgress,
   onHandled: (handled: readonly string[]) => void,
 ): void {
   let running = all.length;
-  let told = handled.length;
-  const look = (): void => {
+  let passedOn = handled.length;
+  const noteEnd = (): void => {
     running -= 1;
-    if (running === 0 || handled.length === told) return;
-    told = handled.length;
+    if (running === 0 || handled.length === passedOn) return;
+    passedOn = handled.length;
     try {
       dropPromise(onHandled([...handled]));
     } catch {
       // The names are lost to a run after a crash, which runs these handlers again.
     }
   };
-  for (const one of all) void one.then(look);
+  for (const one of all) void one.then(noteEnd);
 }
 
 /**

@@ -29,10 +29,10 @@ export async function claimForLetter(
   if (found?.state === 'running') return { state: 'busy' };
   const claim = new Claim(claimedId(event, services.settings), services, warnings, nextHoldToken());
   try {
-    const answer = await claim.take();
-    if (answer.state !== 'claimed') return { state: answer.state };
-    answer.lease.keep(() => {});
-    return { ...answer, claim };
+    const reply = await claim.take();
+    if (reply.state !== 'claimed') return { state: reply.state };
+    reply.lease.keep(() => {});
+    return { ...reply, claim };
   } catch (error) {
     // The store failed, but may have granted the claim.
     await claim.release([]);

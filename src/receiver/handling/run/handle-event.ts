@@ -41,7 +41,7 @@ export async function handleEvent(run: Run, onEnd: (run: Run) => void): Promise<
     if (error === run.interruption.endedBy) void recordLateEnd(run);
   }
   run.enter({ step: 'ended', answer });
-  run.scope.close();
+  run.scope.giveBackAll();
   onEnd(run);
   run.answer.settle(answer);
 }
@@ -95,7 +95,7 @@ function beginAttempt(run: Run, { result, lease }: Granted): void {
   const { now, retryScheduleMs } = services.settings;
   const { createdAt, origin } = input;
   run.scope.uncountBody();
-  run.keep(lease);
+  run.renewLease(lease);
   run.hasEarlierAttempt = result.attempt > 1;
   progress.attempt = origin.attempt(result);
   progress.final = origin.isFinal(isFinal(now() - createdAt, retryScheduleMs, result));
@@ -114,11 +114,11 @@ async function prepareLastAttempt(run: Run, { result }: Granted): Promise<Answer
   run.enter({ step: 'storing' });
   const earlier = origin.letter ?? (await run.letter?.find(id, answerBy));
   noteHandled(run.progress, earlier?.handled ?? []);
-  const dead = {
+  const signs = {
     leaseRanOut: result.abandoned > 0,
     letterWasRunning: earlier?.reason === 'run_abandoned' && earlier.runningUntil !== undefined,
   };
-  const mayRun = origin.runsAfter(dead, routes.length > 0);
+  const mayRun = origin.mayRunAfterCrash(signs, routes.length > 0);
   // The letter keeps this reason if the process dies now.
   const reason = new AbortedError('run_abandoned', 'the process ended while the handlers were running');
   const storedAs = await run.storeLetter(reason, { mayRun, answerBy });

@@ -5,8 +5,8 @@ import type { ReportSource } from '../../outcomes/report.ts';
 import type { ReadJob } from '../../queue/queued-job.ts';
 import type { LetterOrigin } from '../letters/letter-rules.ts';
 
-/** The signs that an earlier attempt has never ended. */
-interface DeadAttempt {
+/** The signs that a process died during an earlier attempt. */
+interface CrashSigns {
   /** A lease ran out. */
   readonly leaseRanOut: boolean;
   /** A letter says that the handlers of a last attempt were running. */
@@ -37,8 +37,11 @@ export interface Origin extends LetterOrigin {
   attempt(claim: ClaimedResult): number;
   /** Returns true for the last one; `isLastOfService` is the answer by the service's schedule. */
   isFinal(isLastOfService: boolean): boolean;
-  /** Returns true if a last attempt may run after one that died: the event may be what kills the process. */
-  runsAfter(dead: DeadAttempt, hasHandlers: boolean): boolean;
+  /**
+   * Returns true if a last attempt may run although a process may have died in an earlier one: the event may
+   * be what kills the process.
+   */
+  mayRunAfterCrash(signs: CrashSigns, hasHandlers: boolean): boolean;
   /** Returns true if the queue gets the event back after this failure, so that it is not parked. */
   isPutBack(error: PosthornError): boolean;
 }
@@ -55,7 +58,7 @@ export const deliveryOrigin: Origin = {
   handled: [],
   attempt: ({ attempt }) => attempt,
   isFinal: (isLastOfService) => isLastOfService,
-  runsAfter: ({ leaseRanOut, letterWasRunning }) => !leaseRanOut && !letterWasRunning,
+  mayRunAfterCrash: ({ leaseRanOut, letterWasRunning }) => !leaseRanOut && !letterWasRunning,
   isPutBack: () => false,
 };
 
@@ -66,7 +69,8 @@ export const enqueueOrigin: Origin = {
   // Workers handle the event, and one of them may have stored its letter meanwhile.
   removesLetter: false,
   // Without handlers of its own, enqueueing the event does not kill a process.
-  runsAfter: (dead, hasHandlers) => !hasHandlers || deliveryOrigin.runsAfter(dead, hasHandlers),
+  mayRunAfterCrash: (signs, hasHandlers) =>
+    !hasHandlers || deliveryOrigin.mayRunAfterCrash(signs, hasHandlers),
 };
 
 /** The replay of a letter. No further attempt follows, and only its caller waits. */
@@ -78,7 +82,7 @@ export function replayOrigin(letter: DeadLetter): Origin {
     letter,
     mayBeParked: true,
     isFinal: () => true,
-    runsAfter: () => true,
+    mayRunAfterCrash: () => true,
   };
 }
 
@@ -112,7 +116,7 @@ export function jobOrigin(
     isFinal: () => final,
     // The letter of an event that came as a last attempt waits beside its job as it was stored then, so it
     // says nothing about the worker.
-    runsAfter: ({ leaseRanOut }) => !leaseRanOut || parksAbandoned === false,
+    mayRunAfterCrash: ({ leaseRanOut }) => !leaseRanOut || parksAbandoned === false,
     // A worker that closes puts the job back, and the letter of a last attempt stays beside it.
     // The letter of a job whose key is busy stays as well.
     isPutBack: ({ code }) => code === 'run_closed' || (code === 'key_busy' && parksBusyKey !== true),

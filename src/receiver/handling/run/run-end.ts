@@ -68,7 +68,7 @@ export async function recordFailure(run: Run, thrown: unknown): Promise<Answer> 
 /** Gives the id back after an attempt that failed or was not run, and resolves with the answer. */
 export async function giveBack(run: Run, answer: Answer): Promise<Answer> {
   // Not before the letter is stored, which may take longer than a lease.
-  run.scope.close();
+  run.scope.giveBackAll();
   const released = await run.claim.release(run.progress.handled);
   if (released.state === 'completed') return answerDuplicate(run);
   // Not after any failure: reading the id counts as an attempt.

@@ -24,8 +24,8 @@ export class RunScope {
     this.#interruption = interruption;
   }
 
-  /** Keeps a lease until the scope is closed, in place of the lease before. */
-  keep(lease: Lease, onTaken: OnTaken): void {
+  /** Has a lease renewed until `giveBackAll`, in place of the previous one. */
+  replaceLease(lease: Lease, onTaken: OnTaken): void {
     this.#lease?.stop();
     this.#lease = lease;
     lease.keep(onTaken);
@@ -71,11 +71,8 @@ export class RunScope {
     this.#services.concurrency?.release(count);
   }
 
-  /**
-   * Gives everything back: at the end, and while another process has the event. The run can acquire it again
-   * after that.
-   */
-  close(): void {
+  /** Gives everything back. The run can acquire it again afterwards. */
+  giveBackAll(): void {
     this.#lease?.stop();
     this.#interruption.unlimit();
     if (this.#permits > 0) this.#services.concurrency?.release(this.#permits);

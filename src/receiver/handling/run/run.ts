@@ -69,9 +69,9 @@ export class Run {
     this.#state = state;
   }
 
-  /** Keeps a lease in place of the lease before. */
-  keep(lease: Lease): void {
-    this.scope.keep(lease, (state) => {
+  /** Has a lease renewed in place of the previous one, and aborts the handlers if it is lost. */
+  renewLease(lease: Lease): void {
+    this.scope.replaceLease(lease, (state) => {
       if (rulesOf(this.state).abortedBy.includes(state)) this.#abortTaken(state);
     });
   }

@@ -16,7 +16,7 @@ export async function waitForOther(run: Run, first: Busy): Promise<ClaimAnswer> 
   let busy = first;
   let hasFailed = false;
   // Other events can use the permits meanwhile.
-  scope.close();
+  scope.giveBackAll();
   for (;;) {
     run.enter({ step: 'waiting', otherEndsAt: busy.endsAt });
     if (!scope.countBody()) break;

@@ -89,7 +89,7 @@ function beginEvent(
   const routes = router.matchAny(type);
   if (routes.length === 0) return accept('ignored', id);
   const { receivedAt, deadline } = progress;
-  const whole: RunInput = {
+  const handlingInput: RunInput = {
     id,
     claimId: handlingId(id),
     event,
@@ -103,7 +103,7 @@ function beginEvent(
     origin: deliveryOrigin,
   };
   const isForWorkers = queue !== undefined && routes.some(isQueued);
-  const input = isForWorkers ? toEnqueueInput(whole, queue, settings.now) : whole;
+  const input = isForWorkers ? toEnqueueInput(handlingInput, queue, settings.now) : handlingInput;
   if (completions.has(input.claimId)) return accept('duplicate', id);
   return progress.follow(runs.startOrJoin(input));
 }
