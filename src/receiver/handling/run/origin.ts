@@ -91,8 +91,8 @@ interface JobRun {
   readonly attempt: number;
   readonly final: boolean;
   readonly onHandled?: Origin['onHandled'];
-  readonly parksAbandoned?: boolean | undefined;
-  readonly parksBusyKey?: boolean | undefined;
+  readonly parksAbandoned: boolean;
+  readonly parksBusyKey: boolean;
 }
 
 /** A job that a worker runs: the queue counts its attempts. */
@@ -116,9 +116,9 @@ export function jobOrigin(
     isFinal: () => final,
     // The letter of an event that came as a last attempt waits beside its job as it was stored then, so it
     // says nothing about the worker.
-    mayRunAfterCrash: ({ leaseRanOut }) => !leaseRanOut || parksAbandoned === false,
+    mayRunAfterCrash: ({ leaseRanOut }) => !leaseRanOut || !parksAbandoned,
     // A worker that closes puts the job back, and the letter of a last attempt stays beside it.
     // The letter of a job whose key is busy stays as well.
-    isPutBack: ({ code }) => code === 'run_closed' || (code === 'key_busy' && parksBusyKey !== true),
+    isPutBack: ({ code }) => code === 'run_closed' || (code === 'key_busy' && !parksBusyKey),
   };
 }

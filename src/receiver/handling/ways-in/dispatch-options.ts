@@ -53,8 +53,16 @@ export interface DispatchOptions {
   readonly onHandled?: ((handled: readonly string[]) => void) | undefined;
 }
 
-/** Checks the options. Throws {@link ConfigurationError}. */
-export function readDispatchOptions(options: DispatchOptions): DispatchOptions {
+/** The options with their defaults. */
+export interface FilledDispatchOptions extends DispatchOptions {
+  readonly parksMissing: boolean;
+  readonly parksBusyKey: boolean;
+  readonly parksAbandoned: boolean;
+  readonly handled: readonly string[];
+}
+
+/** Checks the options, and fills in the defaults. Throws {@link ConfigurationError}. */
+export function readDispatchOptions(options: DispatchOptions): FilledDispatchOptions {
   const names = ['attempt', 'final', 'signal', 'parksMissing', 'parksBusyKey', 'parksAbandoned'];
   checkOptions(options, [...names, 'failure', 'handled', 'onHandled'], 'dispatch()');
   const { final, signal, parksMissing = true, parksBusyKey = false, parksAbandoned = true } = options;

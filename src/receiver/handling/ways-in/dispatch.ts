@@ -10,7 +10,7 @@ import type { Router } from '../handlers/router.ts';
 import { jobOrigin } from '../run/origin.ts';
 import type { Run } from '../run/run.ts';
 import { checkNotClosing, type DeliveryProgress } from './delivery-progress.ts';
-import type { DispatchOptions } from './dispatch-options.ts';
+import type { FilledDispatchOptions } from './dispatch-options.ts';
 import { parkFailedJob } from './park-failed-job.ts';
 import { parkRefused } from './park-refused.ts';
 import type { ReceiverServices } from './receiver-services.ts';
@@ -23,11 +23,11 @@ import type { ReceiverServices } from './receiver-services.ts';
 export async function dispatch(
   services: ReceiverServices,
   value: unknown,
-  options: DispatchOptions,
+  options: FilledDispatchOptions,
   progress: DeliveryProgress,
 ): Promise<Answer> {
   const read = readJob(value);
-  const job = { ...read, handled: [...new Set([...read.handled, ...(options.handled ?? [])])] };
+  const job = { ...read, handled: [...new Set([...read.handled, ...options.handled])] };
   const { attempt, failure } = options;
   try {
     const event = parseJobEvent(job);
@@ -38,7 +38,7 @@ export async function dispatch(
   } catch (error) {
     const refused = refuse(error);
     const { code } = refused.error;
-    const isMissing = code === 'handler_missing' && options.parksMissing !== false;
+    const isMissing = code === 'handler_missing' && options.parksMissing;
     const mustPark = options.final && (isMissing || code === 'internal_error');
     const attemptInfo = { attempts: attempt, handled: job.handled };
     progress.event ??= readUnchecked(job.rawBody);
@@ -50,7 +50,7 @@ async function runJob(
   { completions, router, runs, settings }: ReceiverServices,
   job: ReadJob,
   event: AnyEvent,
-  options: DispatchOptions,
+  options: FilledDispatchOptions,
   progress: DeliveryProgress,
 ): Promise<Answer> {
   const { rawBody, headers, receivedAt } = job;
