@@ -2,8 +2,8 @@ import { Claim, type ClaimedId, type ClaimServices } from './claim.ts';
 import { nextHoldToken } from './claim-token.ts';
 
 /**
- * Resolves with true if the event of an id was handled, and with false if the store does not say so. A store
- * without `peek` is asked by a claim, which is not a run, and which is released.
+ * Resolves with true if the store says that the event of an id was handled. In a store without `peek` this
+ * claims and releases the id; the claim is not a run.
  */
 export async function isCompleted(id: ClaimedId, services: ClaimServices): Promise<boolean> {
   try {

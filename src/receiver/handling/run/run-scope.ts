@@ -7,8 +7,8 @@ import type { RunInput } from './run-input.ts';
 import type { RunServices } from './run-services.ts';
 
 /**
- * All that a run has to give back: the renewal of its lease, permits, its share of the memory for bodies, and
- * the timer of `maxRunMs`.
+ * Holds all that a run must give back: its renewed lease, its permits, its share of the memory for bodies,
+ * and the timer of `maxRunMs`.
  */
 export class RunScope {
   readonly #input: RunInput;
@@ -36,7 +36,7 @@ export class RunScope {
     return this.#lease?.missedRenewal === true;
   }
 
-  /** Counts the body while the run waits with it; false if it does not fit: the run must not wait then. */
+  /** Counts the body, before the run waits. Returns false if it does not fit: the run must not wait then. */
   countBody(): boolean {
     this.#isBodyCounted ||= this.#services.bodyMemory.reserve(this.#input.rawBody.byteLength);
     return this.#isBodyCounted;
@@ -63,7 +63,7 @@ export class RunScope {
     }
   }
 
-  /** Leaves the permits to the handlers, which keep them until they end, even if the run is aborted. */
+  /** Leaves the permits to the handlers until these end, even if the run is aborted before. */
   async leavePermitsTo(handled: Promise<unknown>): Promise<void> {
     const count = this.#permits;
     this.#permits = 0;
