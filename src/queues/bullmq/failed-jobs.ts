@@ -91,7 +91,7 @@ export class FailedJobSweeper {
   }
 }
 
-/** Returns true if a job can be read. Otherwise each sweep would report it again. */
+/** Returns true if a job can be read. If not, it is not dispatched: each sweep would report it again. */
 function isReadable(data: unknown): boolean {
   try {
     parseEvent(readJob(data).rawBody);

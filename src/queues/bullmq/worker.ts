@@ -46,7 +46,7 @@ export interface BullWorker {
  */
 const LOCK_MS = 30_000;
 /**
- * A job becomes a dead letter after its worker died this often while it ran alone. Not after the first death,
+ * A job becomes a dead letter after its worker died this often while it ran alone. One death is not enough,
  * because deploys kill workers too.
  */
 const MOST_ALONE_DEATHS = 2;

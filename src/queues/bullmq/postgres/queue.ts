@@ -23,7 +23,7 @@ export function createPostgresQueue(pool: QueuePool, scope: string): Queue {
     add: (job, { waitMs = WAIT_MS } = {}) => {
       const options = { jobId: jobIdOf(job.id) };
       const send = (): Promise<unknown> => bull.add(toAcceptedText(job.type), toAcceptedJson(job), options);
-      // The wait ends before the receiver gives up, which then learns the reason.
+      // The wait ends before the receiver gives up, so that the receiver learns the reason.
       return readiness.send(send, 0.95 * waitMs);
     },
     mustWait: () => !readiness.isReady,

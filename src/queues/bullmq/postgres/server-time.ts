@@ -10,13 +10,13 @@ export interface TimedStatement {
 /** The SQL for the time of the server, in milliseconds since the epoch. */
 const SERVER_NOW = '(extract(epoch from clock_timestamp()) * 1000)::bigint';
 
-/** A number from here on is a time, in milliseconds since the epoch: BullMQ does not count so far. */
+/** A number from here on is a time, in milliseconds since the epoch: the counts of BullMQ stay smaller. */
 const LEAST_TIME = 2 ** 32;
 
 /**
  * Makes a statement of BullMQ use the clock of the server. BullMQ gives it times of this process, such as the
  * end of a lock, and other processes compare them with their own. If the clock of one process is ahead, no
- * worker looks for the jobs of dead workers until that time.
+ * worker looks for the jobs of dead workers until the other clocks have caught up.
  */
 export function byServerClock(text: string, values: readonly unknown[]): TimedStatement {
   const now = Date.now();
