@@ -58,7 +58,7 @@ export class Deadline {
 
   /**
    * The longest wait of a claim before it is sent, so that the handlers begin in time even if the store then
-   * takes `commandTimeoutMs` to answer. It is never less than `commandTimeoutMs`, whatever the deadline.
+   * takes `commandTimeoutMs` to reply. It is never less than `commandTimeoutMs`, whatever the deadline.
    */
   claimWaitMs(commandTimeoutMs: number): number {
     return Math.max(commandTimeoutMs, this.#plannedBegin - commandTimeoutMs - performance.now());

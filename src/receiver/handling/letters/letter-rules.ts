@@ -29,7 +29,7 @@ export interface LetterMoment {
   readonly isFinalByAge: boolean;
 }
 
-/** All facts on which the answers depend. */
+/** All facts on which the rules depend. */
 export interface LetterFacts {
   readonly known: LetterKnowledge;
   /** True if a dead letter is stored, by this run or before it. */
@@ -41,8 +41,8 @@ export interface LetterFacts {
 /** The condition for removing the dead letter at an end of its run. */
 type Removal = 'never' | 'at once' | 'if completed' | 'unless released';
 
-/** The answers to the questions about a dead letter. */
-export interface LetterAnswers {
+/** The rules for a dead letter, at one moment of its run. */
+export interface LetterRules {
   /** This run has begun to write a dead letter. */
   readonly isBegun: boolean;
   /** This run may have stored a dead letter, or knows of one from the start. */
@@ -53,8 +53,8 @@ export interface LetterAnswers {
   readonly removal: Readonly<Record<'success' | 'duplicate' | 'busy' | 'givenBack', Removal>>;
 }
 
-/** The answers without dead letters. */
-export const noLetter: LetterAnswers = {
+/** The rules without dead letters. */
+export const noLetterRules: LetterRules = {
   isBegun: false,
   isOwn: false,
   mayExist: false,
@@ -62,10 +62,10 @@ export const noLetter: LetterAnswers = {
 };
 
 /**
- * Answers the questions about a dead letter; `test/receiver/handling/letter-answers.txt` has all
+ * Returns the rules that follow from the facts; `test/receiver/handling/letter-answers.txt` has all
  * combinations.
  */
-export function answersOf({ known, isStored, origin, moment }: LetterFacts): LetterAnswers {
+export function letterRulesOf({ known, isStored, origin, moment }: LetterFacts): LetterRules {
   const isOwn = known !== 'none' || origin.mayBeParked;
   const mayExist = isOwn || mayBeOfOther(origin, moment);
   const ofHandled = origin.removesLetter ? 'at once' : 'if completed';

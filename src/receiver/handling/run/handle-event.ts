@@ -196,7 +196,7 @@ async function enqueueAfter(
   const refusal = await enqueue({
     handled: [...progress.handled],
     // After a missed renewal, another process may have taken the event, and may store a dead letter of it.
-    isParked: run.letterAnswers.mayExist || scope.missedRenewal,
+    isParked: run.letterRules.mayExist || scope.missedRenewal,
     mayWait: () => scope.countBody(),
   });
   // An aborted run has given everything back already, so nothing else uncounts this body.

@@ -15,7 +15,7 @@ export async function recordSuccess(run: Run): Promise<Answer> {
   const answer = accept(origin.success, id);
   // The deadline may come before the dead letter is removed.
   run.enter({ step: 'ended', answer });
-  if (run.letterAnswers.mayExist) await removeLetter(run, 'success');
+  if (run.letterRules.mayExist) await removeLetter(run, 'success');
   return answer;
 }
 
@@ -37,7 +37,7 @@ export function answerBusy(run: Run): Answer {
 
 /** Removes the dead letter if the rules say so for this end. */
 async function removeLetter(run: Run, end: 'success' | 'duplicate' | 'busy'): Promise<void> {
-  const removal = run.letterAnswers.removal[end];
+  const removal = run.letterRules.removal[end];
   if (removal === 'at once') await run.letter?.remove();
   if (removal === 'if completed') await run.letter?.removeIfCompleted(run.input, run.services);
 }
@@ -51,7 +51,7 @@ export async function recordFailure(run: Run, thrown: unknown): Promise<Answer> 
   const { error } = refused;
   run.enter({ step: 'failing', error });
   const isClaimed = attempt !== undefined;
-  const isLast = final || error.code === 'handler_failed_permanently' || run.letterAnswers.isBegun;
+  const isLast = final || error.code === 'handler_failed_permanently' || run.letterRules.isBegun;
   const mustPark = isClaimed && isLast && !origin.isPutBack(error);
   // Another process may have taken the event while a handler waited for its key.
   const mayRun = error.code === 'event_running';
@@ -69,7 +69,7 @@ export async function giveBack(run: Run, answer: Answer): Promise<Answer> {
   const released = await run.claim.release(run.progress.handled);
   if (released.state === 'completed') return answerDuplicate(run);
   // Only after some failures, because a store without `peek` may count the reading as an attempt.
-  if (run.letterAnswers.removal.givenBack === 'unless released')
+  if (run.letterRules.removal.givenBack === 'unless released')
     void run.letter?.removeUnlessReleased(released, run.input, run.services);
   return answer;
 }

@@ -10,7 +10,7 @@ import { settledWithin } from '../../timing/time-limit.ts';
 import type { RunProgress } from '../handlers/handlers.ts';
 import { Interruption } from '../handlers/interruption.ts';
 import { EventLetter } from '../letters/event-letter.ts';
-import { answersOf, type LetterAnswers, noLetter } from '../letters/letter-rules.ts';
+import { type LetterRules, letterRulesOf, noLetterRules } from '../letters/letter-rules.ts';
 import { PendingAnswer } from './pending-answer.ts';
 import type { RunInput } from './run-input.ts';
 import { RunScope } from './run-scope.ts';
@@ -109,10 +109,10 @@ export class Run {
     return this.letter?.store(reason, { attempts, handled, runningUntil }, answerBy);
   }
 
-  /** The present answers to the questions about the dead letter. */
-  get letterAnswers(): LetterAnswers {
+  /** The rules for the dead letter at this moment. */
+  get letterRules(): LetterRules {
     const { input, interruption, letter, progress, services } = this;
-    if (letter === undefined) return noLetter;
+    if (letter === undefined) return noLetterRules;
     const { createdAt, deadline, origin } = input;
     const { now, retryScheduleMs } = services.settings;
     const moment = {
@@ -122,7 +122,7 @@ export class Run {
       isPastDeadline: deadline.isPast,
       isFinalByAge: isFinalByAge(now() - createdAt, retryScheduleMs),
     };
-    return answersOf({ known: letter.known, isStored: letter.storedAs !== undefined, origin, moment });
+    return letterRulesOf({ known: letter.known, isStored: letter.storedAs !== undefined, origin, moment });
   }
 
   /** The answer to a delivery whose deadline has come. */
