@@ -69,7 +69,7 @@ function codeOf(error: PosthornError | undefined): string | undefined {
 }
 
 function toTime(ms: number | undefined): string | undefined {
-  // A letter in dead letters that are not ours may hold any number.
+  // A dead letter in dead letters that are not ours may hold any number.
   return ms === undefined || Number.isNaN(new Date(ms).valueOf()) ? undefined : new Date(ms).toISOString();
 }
 

@@ -91,7 +91,7 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
       checkDelivery(delivery);
       if (delivery.timeLimitMs !== undefined) progress.deadline.shorten(delivery.timeLimitMs);
       const head = readHead(delivery.headers);
-      // A large body of a waiting delivery would lie in its stream, where nothing counts it. So its delivery
+      // While a delivery waits, a large body would fill its stream, where no limit counts it. So the delivery
       // waits for a batch only before its answer.
       const mayBeLarge = exceedsOneRead(head);
       if (!mayBeLarge) await nextBatch();

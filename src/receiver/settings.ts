@@ -217,7 +217,7 @@ function checkMethods(name: string, value: unknown, methods: readonly string[]):
   const missing = methods.find((method) => typeof value !== 'object' || isMissing(method));
   if (missing !== undefined)
     throw invalidOption(name, `must be an object with ${methods.join(', ')}; ${missing} is missing`);
-  // `list` may well be a generator function: whoever lists the letters iterates it.
+  // `list` may be a generator function, because its result is iterated.
   for (const method of methods.filter((each) => each !== 'list'))
     checkFunction(propertyOf(value, method), `${method} of ${name}`);
 }

@@ -5,10 +5,10 @@ export const claimMistakes: readonly Mistake[] = [
   {
     name: 'a drop goes by what its look has found',
     file: 'receiver/handling/letters/claim-for-letter.ts',
-    find: 'const answer = await claim.take();',
+    find: 'const reply = await claim.take();',
     replace:
       "const lease = { state: 'held', needsConfirmation: false, keep() {}, stop() {} };\n" +
-      "    const answer = found === undefined ? await claim.take() : { state: 'claimed', lease };",
+      "    const reply = found === undefined ? await claim.take() : { state: 'claimed', lease };",
     scope: 'a parked letter that is replayed and dropped',
     promise: 'no event is dropped while a run has a lease that holds',
   },

@@ -131,7 +131,7 @@ export const mistakes: readonly Mistake[] = [
   {
     name: 'a success leaves its letter',
     file: 'receiver/handling/run/run-end.ts',
-    find: "if (run.letterAnswers.mayExist) await removeLetter(run, 'success');",
+    find: "if (run.letterRules.mayExist) await removeLetter(run, 'success');",
     replace: '',
     scope: 'without a fault',
     promise: 'no letter is left of an event that was handled',

@@ -11,7 +11,7 @@ interface SchemaOfPlace {
   readonly schema?: string;
 }
 
-/** The letters of a store: an address, a file or a table. */
+/** The dead letters of a store: an address, a file or a table. */
 export interface NamedPlace {
   readonly name: StoreName;
   readonly place: string;
@@ -37,7 +37,7 @@ export const PLACES: string = inOneList(
   'or',
 );
 
-/** Says in the help of a command how to name the place of the letters. */
+/** Says in the help of a command how to name the place of the dead letters. */
 export const PLACES_HELP: string = describePlaces();
 
 function describePlaces(): string {
@@ -52,7 +52,7 @@ function describePlaces(): string {
   return new Help().boxWrap([places, ...remarks].join(' '), 120);
 }
 
-/** The options that name a place in a store, and the scope of the letters there. */
+/** The options that name a place in a store, and the scope of the dead letters there. */
 export function placeOptions(): readonly Option[] {
   const titles = reachable.map(({ title }) => title);
   return [

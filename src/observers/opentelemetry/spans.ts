@@ -88,7 +88,8 @@ export class DeliverySpans {
 
   #beginRun(event: Identity, { runId, source, receivedAt, traceContext }: MiddlewareContext): OpenRun {
     const { parent, links } = parentOf(traceContext);
-    // Only a delivery starts when it is received: a letter and a job hold the time of their first delivery.
+    // Only a delivery starts when it is received: a dead letter and a job hold the time of their first
+    // delivery.
     const times = source === 'delivery' ? { startTime: receivedAt } : {};
     const span = this.#startProcess(event, source, { links, ...times }, parent);
     const open = { span, context: trace.setSpan(parent, span), steps: new Set<Span>(), isAnswered: false };

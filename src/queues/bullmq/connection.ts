@@ -80,7 +80,7 @@ const CLOSE_LIMIT_MS = 2_000;
 
 /** Cuts off the connections to Redis. */
 export function disconnect(bull: Closable): void {
-  // Not awaited: a client of ioredis that was about to reconnect never reports its end.
+  // Not awaited, because a client of ioredis that was about to reconnect never reports its end.
   bull.disconnect().catch(() => {});
 }
 

@@ -4,35 +4,36 @@ import { Timer } from '../timing/timer.ts';
 import type { LeaseRequest, RenewResult } from './store.ts';
 import type { TimeLimitedStore } from './time-limited.ts';
 
-/** After this many confirmations, each of which took half a lease or longer, the claim is given up. */
+/** The claim is given up after this many confirmations in a row that each took half a lease or longer. */
 const MOST_CONFIRMATIONS = 3;
 
-/** Called once when another token has the id (`lost`), or when the event was completed. */
+/** Called once, if another token has the id (`lost`) or the event was completed. */
 export type OnTaken = (state: 'lost' | 'completed') => void;
 
 /** The lease of a run or of a key. */
 export interface Lease {
-  /** The last answer of the store. */
+  /** The state by the last answer of the store. */
   readonly state: RenewResult['state'];
   /**
-   * True if the lease must be confirmed before handlers run on it: since it began, the event loop may have
-   * been blocked, or a letter may have taken long to write.
+   * True if the lease must be confirmed before handlers run on it: half of it may be over, because the event
+   * loop was blocked or a dead letter took long to write.
    */
   readonly needsConfirmation: boolean;
   /**
-   * True if no renewal was sent for as long as the lease, because the event loop was blocked, and the store
-   * has not answered one since: another process may have taken the event. A silent store does not count.
+   * True if the event loop was blocked for so long that another process may have taken the event: no renewal
+   * was sent for as long as the lease, and none has succeeded since. A silent store alone does not make it
+   * true.
    */
   readonly missedRenewal: boolean;
   /**
-   * Asks the store, once for all that call it meanwhile. Rejects if the store does not answer, or if half of
-   * the lease was over again after each answer.
+   * Renews the lease; concurrent calls share one renewal. Rejects if the store does not answer, or if its
+   * answers take half of the lease.
    */
   confirm(): Promise<void>;
   /**
-   * Renews the lease each time that a third of it is over, until `stop` is called. A store that fails or is
-   * late interrupts nothing: the lease may well hold, and the next renewal will show it. The process stays
-   * alive for the renewals unless `keepsAlive` is false.
+   * Renews the lease whenever a third of it is over, until `stop` is called. A renewal that fails changes
+   * nothing: the lease may well hold, and the next renewal will show that. The renewals keep the process
+   * alive unless `keepsAlive` is false.
    */
   keep(onTaken: OnTaken, options?: { readonly keepsAlive?: boolean }): void;
   stop(): void;
@@ -62,10 +63,10 @@ export class StoredLease implements Lease {
   #confirming: Promise<void> | undefined;
   #keepsAlive = true;
   #renewal: Timer | undefined;
-  /** Undefined unless the lease is kept. */
+  /** Undefined unless the lease is being renewed. */
   #onTaken: OnTaken | undefined;
 
-  /** `since` is when the claim was sent, by the monotonic clock. */
+  /** `since` is the time when the claim was sent, by the monotonic clock. */
   constructor(request: LeaseRequest, store: TimeLimitedStore, since: number) {
     this.#request = request;
     this.#store = store;
@@ -131,7 +132,7 @@ export class StoredLease implements Lease {
     this.#hasMissedRenewal = this.missedRenewal;
     this.#askedAt = askedAt;
     const { state } = await this.#store.renew(this.#request);
-    // Over several connections, an answer may come after the answer to a later question.
+    // Over several connections, an answer may come after the answer to a later renewal.
     if (askedAt < this.#heldSince) return;
     this.#hasMissedRenewal = false;
     this.#state = state;
@@ -139,7 +140,7 @@ export class StoredLease implements Lease {
   }
 }
 
-/** True if a letter may be written, or its event completed, on the lease; confirms it if necessary. */
+/** Resolves with true if the lease holds. Confirms it if necessary. */
 export async function isHeld(lease: Lease): Promise<boolean> {
   while (lease.needsConfirmation) await lease.confirm();
   return lease.state === 'held';

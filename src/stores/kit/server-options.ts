@@ -7,8 +7,8 @@ export interface ServerOptions {
 }
 
 /**
- * Reads the options of a function that creates a store or dead letters, whose operations have `defaultMs` by
- * default. `names` are those of all its options. Throws ConfigurationError.
+ * Reads the options of a function that creates a store or dead letters. `defaultMs` is the default of
+ * `commandTimeoutMs`, and `names` has the names of all options. Throws ConfigurationError.
  */
 export function readServerOptions(
   functionName: string,

@@ -68,7 +68,7 @@ function runOf(
     state: { value: { step: 'waiting', otherEndsAt: 0 } },
     enter: { value: () => {} },
     claim: { value: { complete: async () => true, release: async () => ({ state: 'released' }) } },
-    scope: { value: { close: () => {} } },
+    scope: { value: { giveBackAll: () => {} } },
     warnings: { value: [] },
   }) as Run;
 }
@@ -102,7 +102,7 @@ test('the questions about a letter have the recorded answers', async () => {
     for (const origin of origins) {
       const said = Object.entries(origin).flatMap(([name, is]) => (is ? [name] : []));
       record += `${[known, ...said].join(' ')}\n`;
-      const answers = moments.map((moment) => runOf(known, origin, moment).letterAnswers);
+      const answers = moments.map((moment) => runOf(known, origin, moment).letterRules);
       record += `  may exist: ${answers.map(({ mayExist }) => Number(mayExist)).join('')}\n`;
       record += `  is own: ${answers.map(({ isOwn }) => Number(isOwn)).join('')}\n`;
       for (const [name, end] of ends) {

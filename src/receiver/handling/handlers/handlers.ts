@@ -13,7 +13,7 @@ export interface RunProgress {
   /** The number of the attempt, once the event is claimed. */
   attempt: number | undefined;
   final: boolean;
-  /** Names of the handlers that have finished in this attempt or an earlier one, each of them once. */
+  /** Names of the handlers that have finished in this attempt or an earlier one, without repetition. */
   readonly handled: string[];
   /** Replaced, never changed, so that a report can hold it. */
   reports: readonly HandlerReport[];
@@ -50,8 +50,8 @@ export class RunContext implements HandlerContext {
   }
 
   /**
-   * One for all contexts. A getter in a literal is a function of its own for each context: with it, a
-   * delivery took a tenth longer in `bench/compare`.
+   * Shared by all contexts: with a getter for each context, a delivery took a tenth longer in
+   * `bench/compare`.
    */
   static readonly #signal: PropertyDescriptor & ThisType<RunContext> = {
     enumerable: true,
@@ -88,28 +88,28 @@ export function allEnded(
 ): Promise<PosthornError | undefined> {
   const [only] = ends;
   if (only !== undefined && ends.length === 1) return only;
-  if (onHandled !== undefined) tellHandled(ends, progress, onHandled);
+  if (onHandled !== undefined) callOnHandled(ends, progress, onHandled);
   return Promise.all(ends).then(merge);
 }
 
-function tellHandled(
+function callOnHandled(
   all: readonly Promise<unknown>[],
   { handled }: RunProgress,
   onHandled: (handled: readonly string[]) => void,
 ): void {
   let running = all.length;
-  let told = handled.length;
-  const look = (): void => {
+  let passedOn = handled.length;
+  const noteEnd = (): void => {
     running -= 1;
-    if (running === 0 || handled.length === told) return;
-    told = handled.length;
+    if (running === 0 || handled.length === passedOn) return;
+    passedOn = handled.length;
     try {
       dropPromise(onHandled([...handled]));
     } catch {
-      // The names are lost to a run after a crash, which runs these handlers again.
+      // A run after a crash does not know these names, and runs the handlers again.
     }
   };
-  for (const one of all) void one.then(look);
+  for (const one of all) void one.then(noteEnd);
 }
 
 /**
@@ -154,7 +154,9 @@ function oneFailed(name: string | undefined, error: unknown): HandlerError {
   return handlerError(`${subject} failed: ${messageOf(error)}`, [error]);
 }
 
-/** The error of all the failures of one event. Those of handlers that could not begin count only alone. */
+/**
+ * Joins the errors of the handlers that failed. If none failed, an error of one that could not begin counts.
+ */
 function merge(ends: readonly (PosthornError | undefined)[]): PosthornError | undefined {
   const failures = ends.filter((end) => end instanceof HandlerError);
   if (failures.length < 2) return failures[0] ?? ends.find((end) => end !== undefined);

@@ -11,7 +11,7 @@ export class Interruption {
   #isAborted = false;
   #endedBy: AbortedError | undefined;
   #limit: Timer | undefined;
-  /** A run waits for several promises at once if its handlers wait for keys. */
+  /** Several, because a run whose handlers wait for keys waits for several promises at once. */
   readonly #listeners = new Set<(reason: AbortedError) => void>();
 
   get signal(): AbortSignal {
@@ -62,8 +62,8 @@ export class Interruption {
   }
 
   /**
-   * Calls the listener once the run is ended, at once if it is already. Returns the function that ends
-   * that.
+   * Calls the listener once the run is ended, at once if it is already. Returns a function that removes the
+   * listener.
    */
   onEnd(listener: (reason: AbortedError) => void): () => void {
     if (this.#endedBy === undefined) this.#listeners.add(listener);
@@ -77,7 +77,7 @@ export class Interruption {
     this.#controller.abort(reason);
   }
 
-  /** Aborts the signal, and ends the run whether or not its handlers heed that. */
+  /** Aborts the signal, and ends the run, whether or not its handlers react. */
   end(reason: AbortedError): void {
     this.abort(reason);
     if (this.#endedBy !== undefined) return;

@@ -69,7 +69,7 @@ export async function runWithin(
     checkBegun(await first.handle(event, context, next), 'a middleware of receiver.use()');
   } finally {
     isOver = true;
-    // Even if the middleware does not wait: a retry must not run beside the handler.
+    // Waits even if the middleware does not, because a retry must not run beside the handler.
     await Promise.allSettled(calls);
   }
   if (calls.length === 0) throw neverCalled();

@@ -11,7 +11,7 @@ export type SkipReason = NonNullable<HandlerReport['skipped']>;
 
 /**
  * Takes the name of a handler for a receiver that registers it. Throws if the receiver has another handler
- * with the same records. Returns true if another receiver has one, and no warning has said so yet.
+ * with the same records. Returns true if another receiver has such a handler, and no warning has said so yet.
  */
 type TakeName = (receiver: object) => boolean;
 

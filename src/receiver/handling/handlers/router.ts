@@ -86,7 +86,7 @@ export class Router {
     };
   }
 
-  /** From the first delivery on, a new handler would have missed events in silence. */
+  /** Forbids new handlers from now on: they would have missed events in silence. */
   freeze(): void {
     this.#frozen = true;
   }
@@ -96,8 +96,8 @@ export class Router {
   }
 
   /**
-   * The patterns of all handlers; `onUnhandled` gets the events that they leave, so that it stands for `*`.
-   * Throws {@link ConfigurationError} if there are none.
+   * The patterns of all handlers. `onUnhandled` counts as `*`, because it gets all other events. Throws
+   * {@link ConfigurationError} if there are none.
    */
   get patterns(): readonly string[] {
     if (this.#isEmpty) {
@@ -110,14 +110,17 @@ export class Router {
     return this.#unhandled === undefined ? patterns : [...patterns, '*'];
   }
 
-  /** The same as {@link match}; throws UnavailableError if there is no handler for any type. */
+  /** Does the same as {@link match}, but throws UnavailableError if no handler is registered at all. */
   matchAny(type: string): readonly Route[] {
     if (!this.#isEmpty) return this.match(type);
     const message = 'no handler is registered: call on() or onUnhandled() before the first delivery';
     throw new UnavailableError('no_handlers', message);
   }
 
-  /** The handlers for a type, in the order of their registration; the `onUnhandled` one if there are none. */
+  /**
+   * Returns the handlers for a type in the order of their registration, or that of `onUnhandled` if there are
+   * none.
+   */
   match(type: string): readonly Route[] {
     const known = this.#matches.get(type);
     if (known !== undefined) return known;

@@ -3,7 +3,7 @@ import { nextHoldToken } from '../../dedupe/claim-token.ts';
 import type { PeekResult } from '../../dedupe/store.ts';
 import type { Warning } from '../../outcomes/report.ts';
 
-/** A claim for work on a letter. Its owner stops the lease, and then releases the claim. */
+/** A claim for work on a dead letter. Its owner must stop the lease, and then release the claim. */
 export interface LetterClaim extends Granted {
   readonly claim: Claim;
 }
@@ -13,8 +13,8 @@ interface LetterClaimServices extends ClaimServices {
 }
 
 /**
- * Claims an event that no run handles, for work on its letter, and keeps the lease. Looks first, because a
- * claim is a write. Rejects if the store fails a claim, also under `onStoreFailure: 'process'`.
+ * Claims an event that no run handles, for work on its dead letter, and has the lease renewed. Reads the id
+ * first, because a claim is a write. Rejects if the claim fails, even under `onStoreFailure: 'process'`.
  */
 export async function claimForLetter(
   services: LetterClaimServices,
@@ -22,17 +22,17 @@ export async function claimForLetter(
   warnings: Warning[] = [],
 ): Promise<LetterClaim | { readonly state: 'busy' | 'completed' }> {
   if (services.completions.has(event.claimId)) return { state: 'completed' };
-  // Finds a run without a claim too, under `onStoreFailure: 'process'`.
+  // Under `onStoreFailure: 'process'` a run may have no claim, so the store does not know of it.
   if (services.runs.find(event.claimId) !== undefined) return { state: 'busy' };
   const found = await lookUp(event, services);
   if (found?.state === 'completed') return { state: 'completed' };
   if (found?.state === 'running') return { state: 'busy' };
   const claim = new Claim(claimedId(event, services.settings), services, warnings, nextHoldToken());
   try {
-    const answer = await claim.take();
-    if (answer.state !== 'claimed') return { state: answer.state };
-    answer.lease.keep(() => {});
-    return { ...answer, claim };
+    const reply = await claim.take();
+    if (reply.state !== 'claimed') return { state: reply.state };
+    reply.lease.keep(() => {});
+    return { ...reply, claim };
   } catch (error) {
     // The store failed, but may have granted the claim.
     await claim.release([]);
@@ -40,7 +40,7 @@ export async function claimForLetter(
   }
 }
 
-/** Never rejects: the claim that follows shows whether the store fails. */
+/** Reads the id. Never rejects: the claim that follows shows whether the store fails. */
 async function lookUp(
   { claimId }: ClaimedEvent,
   { store }: LetterClaimServices,

@@ -15,7 +15,7 @@ import { settledWithin } from '../../timing/time-limit.ts';
 import { messageOf } from '../../values/foreign-values.ts';
 import type { LetterKnowledge } from './letter-rules.ts';
 
-/** The event of a letter, as its claim needs it. */
+/** The parts of an event that a claim needs. */
 interface LetterEvent {
   readonly id: string;
   readonly createdAt: number;
@@ -30,7 +30,7 @@ export class EventLetter {
   #storedAs: string | undefined;
   #known: LetterKnowledge;
 
-  /** `storedAs` is the id that the letter is stored under, if it is stored already. */
+  /** `storedAs` is the id of the dead letter, if it is stored already. */
   constructor(
     operations: LetterOperations,
     content: LetterContent,
@@ -46,7 +46,7 @@ export class EventLetter {
     this.#known = storedAs === undefined ? 'none' : 'found';
   }
 
-  /** The id that the letter is stored under, once it is. */
+  /** The id of the dead letter, once it is stored. */
   get storedAs(): string | undefined {
     return this.#storedAs;
   }
@@ -56,7 +56,7 @@ export class EventLetter {
     return this.#known;
   }
 
-  /** Reads the letter of an earlier delivery, if there is one. */
+  /** Reads the dead letter of an earlier delivery, if there is one. */
   async find(id: string, answerBy: number): Promise<DeadLetter | undefined> {
     try {
       const letter = await this.#operations.find(id, this.#wait(answerBy));
@@ -69,9 +69,9 @@ export class EventLetter {
   }
 
   /**
-   * Stores the letter, or replaces it. Resolves with the id that it is stored under, or with undefined if
-   * none is stored. If it could not be replaced, the earlier letter counts. `answerBy` is given if the caller
-   * waits only for this.
+   * Stores the dead letter, or replaces it. Resolves with its id, or with undefined if none is stored. If it
+   * could not be replaced, the earlier dead letter counts. `answerBy` is given if the caller waits for
+   * nothing else.
    */
   async store(reason: LetterReason, attempt: AttemptInfo, answerBy?: number): Promise<string | undefined> {
     this.#known = 'writing';
@@ -90,7 +90,7 @@ export class EventLetter {
     if (this.#known === 'none') this.#known = 'found';
   }
 
-  /** Removes the letter, also one whose writing was given up, or that an earlier delivery left. */
+  /** Removes the dead letter, even if its writing was given up, or if an earlier delivery left it. */
   async remove(): Promise<void> {
     const id = this.#storedAs ?? this.#content.id;
     if (id === undefined) return;
@@ -101,18 +101,18 @@ export class EventLetter {
     }
   }
 
-  /** Removes the letter if the event is completed by now: handled, not only enqueued. */
+  /** Removes the dead letter if the event is completed by now: handled, not only enqueued. */
   async removeIfCompleted({ id, createdAt }: LetterEvent, services: ClaimServices): Promise<void> {
-    // A letter that is written late must not appear after its removal. A write may never end.
+    // A dead letter that is written late must not appear after its removal. But a write may never end.
     await settledWithin(this.#operations.ended(id), this.#deadline.limitMs);
     const handling = claimedId({ claimId: handlingId(id), createdAt }, services.settings);
-    // Without an answer the letter stays: its replay will find the id.
+    // If the store fails, the dead letter stays. Its replay will find the id completed, and remove it.
     if (await isCompleted(handling, services)) await this.remove();
   }
 
   /**
-   * Removes the letter if the event was completed while it was written, unless that ended before the claim
-   * was released. The store may answer the release late.
+   * Removes the dead letter if the event was completed while the dead letter was written. That is impossible
+   * if the writing ended before the claim was released. Waits for a release that is being repeated.
    */
   async removeUnlessReleased(
     { state, late }: Released,
@@ -125,8 +125,8 @@ export class EventLetter {
   }
 
   /**
-   * A new letter is urgent: without it the delivery fails at its deadline. A letter that is replaced, or
-   * written after the deadline, is not urgent: no delivery waits for it.
+   * A new dead letter is urgent, because without it the delivery fails at its deadline. After the deadline,
+   * or if it only replaces another, no delivery waits for it.
    */
   #wait(answerBy?: number): OperationWait {
     const isNew = this.#storedAs === undefined;

@@ -10,24 +10,26 @@ interface ParkedLetterServices {
   readonly letters: LetterOperations | undefined;
 }
 
-/** A letter that is being replayed or dropped. No sender waits for its operations. */
+/** A dead letter that is being replayed or dropped. No sender waits for its operations. */
 export class ParkedLetter {
   readonly letter: DeadLetter;
   readonly #services: ParkedLetterServices;
 
-  /** Throws {@link ConfigurationError} for a value that is not a letter. */
+  /** Throws {@link ConfigurationError} for a value that is not a dead letter. */
   constructor(letter: DeadLetter, services: ParkedLetterServices, functionName: string) {
     checkLetter(letter, functionName);
     this.letter = letter;
     this.#services = services;
   }
 
-  /** True if the letter says that the handlers of its event may still be running. */
+  /** True if, by the dead letter, the handlers of its event may still be running. */
   get isRunning(): boolean {
     return this.#isRunning(this.letter);
   }
 
-  /** Reads the letter again; false if it is gone, or if its event may be running by now. */
+  /**
+   * Reads the dead letter again. Resolves with false if it is gone, or if its event may be running by now.
+   */
   async isStillParked(): Promise<boolean> {
     const stored = await this.#services.letters?.find(this.letter.id, this.#wait());
     return stored !== undefined && !this.#isRunning(stored);
@@ -43,7 +45,7 @@ export class ParkedLetter {
 
   #wait(): OperationWait {
     const answerBy = performance.now() + this.#services.settings.deadlineMs;
-    // The caller holds the letter in any case.
+    // The bytes are 0, because the caller has the body in memory in any case.
     return { answerBy, isUrgent: false, bodyBytes: 0 };
   }
 }

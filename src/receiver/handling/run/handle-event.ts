@@ -41,7 +41,7 @@ export async function handleEvent(run: Run, onEnd: (run: Run) => void): Promise<
     if (error === run.interruption.endedBy) void recordLateEnd(run);
   }
   run.enter({ step: 'ended', answer });
-  run.scope.close();
+  run.scope.giveBackAll();
   onEnd(run);
   run.answer.settle(answer);
 }
@@ -76,8 +76,8 @@ async function handle(run: Run): Promise<Answer> {
 }
 
 /**
- * Claims the event. Waits for a connection only if the body fits into the memory meanwhile. In a store that
- * queues claims, this one has the time that the delivery can spare.
+ * Claims the event. The claim waits for a connection only if there is memory for the body meanwhile. A store
+ * that queues claims gets all the time that the delivery can spare.
  */
 function takeClaim({ claim, input, interruption, scope, services }: Run): Promise<ClaimAnswer> {
   const { store } = services;
@@ -89,13 +89,13 @@ function takeClaim({ claim, input, interruption, scope, services }: Run): Promis
   });
 }
 
-/** Notes the attempt, and keeps the lease from here on. */
+/** Notes the attempt, and has the lease renewed from now on. */
 function beginAttempt(run: Run, { result, lease }: Granted): void {
   const { input, progress, services } = run;
   const { now, retryScheduleMs } = services.settings;
   const { createdAt, origin } = input;
   run.scope.uncountBody();
-  run.keep(lease);
+  run.renewLease(lease);
   run.hasEarlierAttempt = result.attempt > 1;
   progress.attempt = origin.attempt(result);
   progress.final = origin.isFinal(isFinal(now() - createdAt, retryScheduleMs, result));
@@ -105,8 +105,8 @@ function beginAttempt(run: Run, { result, lease }: Granted): void {
 }
 
 /**
- * Stores the letter before the handlers of a last attempt run, so that even a crash loses nothing. An event
- * whose earlier attempts never ended may be what kills the process: it is parked, and does not run.
+ * Stores the dead letter before the handlers of a last attempt run, so that a crash loses nothing. An event
+ * that may have killed its process is parked without running.
  */
 async function prepareLastAttempt(run: Run, { result }: Granted): Promise<Answer | undefined> {
   const { deadline, id, origin, routes } = run.input;
@@ -114,12 +114,12 @@ async function prepareLastAttempt(run: Run, { result }: Granted): Promise<Answer
   run.enter({ step: 'storing' });
   const earlier = origin.letter ?? (await run.letter?.find(id, answerBy));
   noteHandled(run.progress, earlier?.handled ?? []);
-  const dead = {
+  const signs = {
     leaseRanOut: result.abandoned > 0,
     letterWasRunning: earlier?.reason === 'run_abandoned' && earlier.runningUntil !== undefined,
   };
-  const mayRun = origin.runsAfter(dead, routes.length > 0);
-  // The letter keeps this reason if the process dies now.
+  const mayRun = origin.mayRunAfterCrash(signs, routes.length > 0);
+  // The dead letter keeps this reason if the process dies now.
   const reason = new AbortedError('run_abandoned', 'the process ended while the handlers were running');
   const storedAs = await run.storeLetter(reason, { mayRun, answerBy });
   if (mayRun || storedAs === undefined) return undefined;
@@ -154,7 +154,7 @@ async function handleOnLease(run: Run, event: ValidEvent, lease: Lease): Promise
     const failure = await interruption.orAbort(run.finished);
     if (failure !== undefined) throw failure;
   } finally {
-    // The limit is for schema and handlers: the record of their end has limits of its own.
+    // The limit is for the schema and the handlers. Recording their end has limits of its own.
     interruption.unlimit();
     if (scope.missedRenewal) run.warnings.push(LEASE_EXPIRED);
   }
@@ -162,8 +162,8 @@ async function handleOnLease(run: Run, event: ValidEvent, lease: Lease): Promise
 }
 
 /**
- * Runs the handlers that have not finished yet side by side, and then enqueues the event if workers run other
- * handlers. Never rejects.
+ * Runs the unfinished handlers side by side. Then enqueues the event, if workers run other handlers. Never
+ * rejects.
  */
 function startHandlers(run: Run, event: ValidEvent, lease: Lease): Promise<PosthornError | undefined> {
   const { input, interruption, progress, runId, scope, services } = run;
@@ -175,7 +175,7 @@ function startHandlers(run: Run, event: ValidEvent, lease: Lease): Promise<Posth
   const keyed = open.filter(hasKey);
   const others = keyed.length === 0 ? open : open.filter((route) => !hasKey(route));
   const handlers = keyed.length === 0 ? undefined : new KeyedHandlers(run, event, attempt, lease);
-  // These come first: another handler may change the event, and with it their keys.
+  // Handlers with keys come first, because the others may change the event, and with it the keys.
   const keyedEnds = handlers === undefined ? [] : keyed.map((route) => handlers.run(route));
   const ends: Promise<PosthornError | undefined>[] = others.map((route) =>
     runHandler(route, event, context, progress),
@@ -196,11 +196,11 @@ async function enqueueAfter(
   if (failure !== undefined) return failure;
   const refusal = await enqueue({
     handled: [...progress.handled],
-    // After a missed renewal, another process may have taken the event, and may store a letter of it.
-    isParked: run.letterAnswers.mayExist || scope.missedRenewal,
+    // After a missed renewal, another process may have taken the event, and may store a dead letter of it.
+    isParked: run.letterRules.mayExist || scope.missedRenewal,
     mayWait: () => scope.countBody(),
   });
-  // The scope of an aborted run is closed by now.
+  // An aborted run has given everything back already, so nothing else uncounts this body.
   scope.uncountBody();
   return refusal;
 }

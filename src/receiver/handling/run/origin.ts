@@ -5,16 +5,17 @@ import type { ReportSource } from '../../outcomes/report.ts';
 import type { ReadJob } from '../../queue/queued-job.ts';
 import type { LetterOrigin } from '../letters/letter-rules.ts';
 
-/** The signs that an earlier attempt has never ended. */
-interface DeadAttempt {
+/** The signs that a process died during an earlier attempt. */
+interface CrashSigns {
   /** A lease ran out. */
   readonly leaseRanOut: boolean;
-  /** A letter says that the handlers of a last attempt were running. */
+  /** A dead letter says that the handlers of a last attempt were running. */
   readonly letterWasRunning: boolean;
 }
 
 /**
- * The beginning of a run. Four objects hold all that depends on it, instead of conditions all over the run.
+ * The way in which a run began. The objects below hold all the differences, so that the run itself needs no
+ * conditions on it.
  */
 export interface Origin extends LetterOrigin {
   /** The `source` of the run's report. */
@@ -25,7 +26,7 @@ export interface Origin extends LetterOrigin {
   readonly isLimited: boolean;
   /** True if its handlers wait for a key that is busy. */
   readonly waitsForKeys: boolean;
-  /** The letter that is replayed. */
+  /** The dead letter that is replayed. */
   readonly letter?: DeadLetter | undefined;
   /** Names of the handlers that are known from the start to have finished. */
   readonly handled: readonly string[];
@@ -35,10 +36,16 @@ export interface Origin extends LetterOrigin {
   readonly traceContext?: { readonly [name: string]: string } | undefined;
   /** The number of the attempt. */
   attempt(claim: ClaimedResult): number;
-  /** Returns true for the last one; `isLastOfService` is the answer by the service's schedule. */
+  /**
+   * Returns true if this attempt is the last one. `isLastOfService` is true if no further delivery can be
+   * counted on.
+   */
   isFinal(isLastOfService: boolean): boolean;
-  /** Returns true if a last attempt may run after one that died: the event may be what kills the process. */
-  runsAfter(dead: DeadAttempt, hasHandlers: boolean): boolean;
+  /**
+   * Returns true if a last attempt may run although a process may have died in an earlier one: the event may
+   * be what kills the process.
+   */
+  mayRunAfterCrash(signs: CrashSigns, hasHandlers: boolean): boolean;
   /** Returns true if the queue gets the event back after this failure, so that it is not parked. */
   isPutBack(error: PosthornError): boolean;
 }
@@ -55,7 +62,7 @@ export const deliveryOrigin: Origin = {
   handled: [],
   attempt: ({ attempt }) => attempt,
   isFinal: (isLastOfService) => isLastOfService,
-  runsAfter: ({ leaseRanOut, letterWasRunning }) => !leaseRanOut && !letterWasRunning,
+  mayRunAfterCrash: ({ leaseRanOut, letterWasRunning }) => !leaseRanOut && !letterWasRunning,
   isPutBack: () => false,
 };
 
@@ -63,13 +70,14 @@ export const deliveryOrigin: Origin = {
 export const enqueueOrigin: Origin = {
   ...deliveryOrigin,
   success: 'queued',
-  // Workers handle the event, and one of them may have stored its letter meanwhile.
+  // Workers handle the event, and one of them may have stored its dead letter meanwhile.
   removesLetter: false,
-  // Without handlers of its own, enqueueing the event does not kill a process.
-  runsAfter: (dead, hasHandlers) => !hasHandlers || deliveryOrigin.runsAfter(dead, hasHandlers),
+  // Only handlers can kill a process; enqueueing an event does not.
+  mayRunAfterCrash: (signs, hasHandlers) =>
+    !hasHandlers || deliveryOrigin.mayRunAfterCrash(signs, hasHandlers),
 };
 
-/** The replay of a letter. No further attempt follows, and only its caller waits. */
+/** The replay of a dead letter. No further attempt follows, and only its caller waits. */
 export function replayOrigin(letter: DeadLetter): Origin {
   return {
     ...deliveryOrigin,
@@ -78,7 +86,7 @@ export function replayOrigin(letter: DeadLetter): Origin {
     letter,
     mayBeParked: true,
     isFinal: () => true,
-    runsAfter: () => true,
+    mayRunAfterCrash: () => true,
   };
 }
 
@@ -110,11 +118,10 @@ export function jobOrigin(
     traceContext,
     attempt: () => attempt,
     isFinal: () => final,
-    // The letter of an event that came as a last attempt waits beside its job as it was stored then, so it
-    // says nothing about the worker.
-    runsAfter: ({ leaseRanOut }) => !leaseRanOut || !parksAbandoned,
-    // A worker that closes puts the job back, and the letter of a last attempt stays beside it.
-    // The letter of a job whose key is busy stays as well.
+    // A dead letter beside the job may be that of the last delivery, so it says nothing about a worker.
+    mayRunAfterCrash: ({ leaseRanOut }) => !leaseRanOut || !parksAbandoned,
+    // A worker puts the job back when it closes, or while the key is busy. The dead letter of a last attempt
+    // stays beside the job.
     isPutBack: ({ code }) => code === 'run_closed' || (code === 'key_busy' && !parksBusyKey),
   };
 }

@@ -17,14 +17,12 @@ export class PendingAnswer {
     for (const listener of this.#listeners.splice(0)) listener(answer);
   }
 
-  /** Resolves with the answer, however late. Its caller does not count as a delivery that waits. */
+  /** Resolves with the answer, however late. The caller does not count as a waiting delivery. */
   settled(): Promise<Answer> {
     return new Promise((resolve) => this.#listen(resolve));
   }
 
-  /**
-   * Resolves with the answer, or with undefined if it has not come by `deadline` (of the monotonic clock).
-   */
+  /** Resolves with the answer, or with undefined at `deadline` (of the monotonic clock). */
   settledBy(deadline: number): Promise<Answer | undefined> {
     this.#waiting += 1;
     return new Promise((resolve) => {

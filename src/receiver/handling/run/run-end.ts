@@ -3,8 +3,8 @@ import { type Answer, accept, refuse } from '../../outcomes/outcome.ts';
 import type { Run } from './run.ts';
 
 /**
- * Completes the id, and removes the letter. The lease is renewed until the completion is recorded, so that no
- * other process takes the event.
+ * Completes the id, and removes the dead letter. The lease is renewed until then, so that no other process
+ * takes the event.
  */
 export async function recordSuccess(run: Run): Promise<Answer> {
   const { id, origin } = run.input;
@@ -13,16 +13,13 @@ export async function recordSuccess(run: Run): Promise<Answer> {
   if (!isKnown)
     run.warnings.push('completion_pending: the store did not take the completion; it is tried again');
   const answer = accept(origin.success, id);
-  // Already now: the deadline may come before the letter is removed.
+  // The deadline may come before the dead letter is removed.
   run.enter({ step: 'ended', answer });
-  if (run.letterAnswers.mayExist) await removeLetter(run, 'success');
+  if (run.letterRules.mayExist) await removeLetter(run, 'success');
   return answer;
 }
 
-/**
- * Another run has completed the event, so its letter is removed. If that run has only enqueued the event, a
- * worker may have stored the letter.
- */
+/** Ends a run whose event another run has handled or enqueued. */
 export async function answerDuplicate(run: Run): Promise<Answer> {
   const answer = accept('duplicate', run.input.id);
   run.enter({ step: 'ended', answer });
@@ -30,7 +27,7 @@ export async function answerDuplicate(run: Run): Promise<Answer> {
   return answer;
 }
 
-/** Another process has the event, and this run does not wait for it any longer. */
+/** Ends a run that no longer waits for the process that has its event. */
 export function answerBusy(run: Run): Answer {
   const answer = run.answerNow();
   run.enter({ step: 'ended', answer });
@@ -38,14 +35,14 @@ export function answerBusy(run: Run): Answer {
   return answer;
 }
 
-/** Removes the letter if the rules say so for this end. */
+/** Removes the dead letter if the rules say so for this end. */
 async function removeLetter(run: Run, end: 'success' | 'duplicate' | 'busy'): Promise<void> {
-  const removal = run.letterAnswers.removal[end];
+  const removal = run.letterRules.removal[end];
   if (removal === 'at once') await run.letter?.remove();
   if (removal === 'if completed') await run.letter?.removeIfCompleted(run.input, run.services);
 }
 
-/** Parks the event if no other attempt follows, and gives it back. */
+/** Parks the event if no other attempt follows, and releases its id. */
 export async function recordFailure(run: Run, thrown: unknown): Promise<Answer> {
   const { id, origin } = run.input;
   const { attempt, final } = run.progress;
@@ -54,30 +51,30 @@ export async function recordFailure(run: Run, thrown: unknown): Promise<Answer> 
   const { error } = refused;
   run.enter({ step: 'failing', error });
   const isClaimed = attempt !== undefined;
-  const isLast = final || error.code === 'handler_failed_permanently' || run.letterAnswers.isBegun;
+  const isLast = final || error.code === 'handler_failed_permanently' || run.letterRules.isBegun;
   const mustPark = isClaimed && isLast && !origin.isPutBack(error);
   // Another process may have taken the event while a handler waited for its key.
   const mayRun = error.code === 'event_running';
   const storedAs = mustPark ? await run.storeLetter(error, { mayRun }) : undefined;
   if (isClaimed) return giveBack(run, storedAs === undefined ? refused : accept('parked', id, error));
-  // The store has just failed to answer, so it is not waited for again. But it may have granted the claim.
+  // The store has just failed, so the answer does not wait for it. But it may have granted the claim.
   void giveBack(run, refused);
   return refused;
 }
 
-/** Gives the id back after an attempt that failed or was not run, and resolves with the answer. */
+/** Releases the id after an attempt that failed or did not run, and resolves with the answer. */
 export async function giveBack(run: Run, answer: Answer): Promise<Answer> {
-  // Not before the letter is stored, which may take longer than a lease.
-  run.scope.close();
+  // The lease is renewed until here, because storing the dead letter may take longer than a lease.
+  run.scope.giveBackAll();
   const released = await run.claim.release(run.progress.handled);
   if (released.state === 'completed') return answerDuplicate(run);
-  // Not after any failure: reading the id counts as an attempt.
-  if (run.letterAnswers.removal.givenBack === 'unless released')
+  // Only after some failures, because a store without `peek` may count the reading as an attempt.
+  if (run.letterRules.removal.givenBack === 'unless released')
     void run.letter?.removeUnlessReleased(released, run.input, run.services);
   return answer;
 }
 
-/** Records how aborted handlers ended after all: a success completes the id, whoever holds it by then. */
+/** Records the late end of aborted handlers: a success completes the id, whichever process has it by then. */
 export async function recordLateEnd(run: Run): Promise<void> {
   if (run.finished === undefined) return;
   if ((await run.finished) === undefined) await recordSuccess(run);

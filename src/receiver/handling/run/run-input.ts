@@ -6,9 +6,9 @@ import type { Deadline } from '../../timing/deadline.ts';
 import type { Route } from '../handlers/route.ts';
 import type { Origin } from './origin.ts';
 
-/** The facts that a run adds to the job of an event. */
+/** The facts that a run adds to the job of its event. */
 interface EnqueueInfo extends Pick<QueuedJob, 'handled' | 'isParked' | 'traceContext'> {
-  /** Called if the event has to wait for a connection to the queue; returns whether it may wait. */
+  /** Called if the event must wait for a connection to the queue. Returns true if it may. */
   readonly mayWait: () => boolean;
 }
 
@@ -19,15 +19,15 @@ export type Enqueue = (info: EnqueueInfo) => Promise<UnavailableError | undefine
 export interface RunInput {
   /** The event's id, copied because a handler may change the event. */
   readonly id: string;
-  /** The run's id in the store: `handlingId` or `enqueueingId` of the event's id. */
+  /** The id that the run claims in the store: `handlingId` or `enqueueingId` of the event's id. */
   readonly claimId: string;
   readonly event: AnyEvent;
-  /** When it was created, in milliseconds since the epoch. */
+  /** When the event was created, in milliseconds since the epoch. */
   readonly createdAt: number;
   readonly rawBody: Uint8Array;
   readonly headers: HeaderValues;
   readonly receivedAt: number;
-  /** For the handlers, in milliseconds since the epoch. */
+  /** The deadline for the handlers to see, in milliseconds since the epoch. */
   readonly deadlineAt: number;
   readonly deadline: Deadline;
   readonly routes: readonly Route[];

@@ -7,8 +7,8 @@ import type { RunInput } from './run-input.ts';
 import type { RunServices } from './run-services.ts';
 
 /**
- * All that a run has to give back: the renewal of its lease, permits, its share of the memory for bodies, and
- * the timer of `maxRunMs`.
+ * Holds all that a run must give back: its renewed lease, its permits, its share of the memory for bodies,
+ * and the timer of `maxRunMs`.
  */
 export class RunScope {
   readonly #input: RunInput;
@@ -24,8 +24,8 @@ export class RunScope {
     this.#interruption = interruption;
   }
 
-  /** Keeps a lease until the scope is closed, in place of the lease before. */
-  keep(lease: Lease, onTaken: OnTaken): void {
+  /** Has a lease renewed until `giveBackAll`, in place of the previous one. */
+  replaceLease(lease: Lease, onTaken: OnTaken): void {
     this.#lease?.stop();
     this.#lease = lease;
     lease.keep(onTaken);
@@ -36,7 +36,7 @@ export class RunScope {
     return this.#lease?.missedRenewal === true;
   }
 
-  /** Counts the body while the run waits with it; false if it does not fit: the run must not wait then. */
+  /** Counts the body, before the run waits. Returns false if it does not fit: the run must not wait then. */
   countBody(): boolean {
     this.#isBodyCounted ||= this.#services.bodyMemory.reserve(this.#input.rawBody.byteLength);
     return this.#isBodyCounted;
@@ -63,7 +63,7 @@ export class RunScope {
     }
   }
 
-  /** Leaves the permits to the handlers, which keep them until they end, even if the run is aborted. */
+  /** Leaves the permits to the handlers until these end, even if the run is aborted before. */
   async leavePermitsTo(handled: Promise<unknown>): Promise<void> {
     const count = this.#permits;
     this.#permits = 0;
@@ -71,11 +71,8 @@ export class RunScope {
     this.#services.concurrency?.release(count);
   }
 
-  /**
-   * Gives everything back: at the end, and while another process has the event. The run can acquire it again
-   * after that.
-   */
-  close(): void {
+  /** Gives everything back. The run can acquire it again afterwards. */
+  giveBackAll(): void {
     this.#lease?.stop();
     this.#interruption.unlimit();
     if (this.#permits > 0) this.#services.concurrency?.release(this.#permits);

@@ -15,8 +15,8 @@ export interface RunServices extends ClaimServices {
   readonly keys: ConcurrencyKeys;
   /** Undefined without `maxRunning`. */
   readonly concurrency: ConcurrencyLimit | undefined;
-  /** Problems that come after the last report of their run. */
+  /** Takes the problems that arise after the last report of their run. */
   readonly pendingWarnings: PendingWarnings;
-  /** Run around each handler, the outermost first. */
+  /** The middlewares around each handler, the outermost first. */
   readonly middlewares: readonly KeptMiddleware[];
 }

@@ -7,24 +7,24 @@ import type { RunInput } from './run-input.ts';
 
 /** The state of a run, with the data that belongs to it. */
 export type RunState =
-  /** The event is being claimed, or an old lease is being confirmed. */
+  /** The event is being claimed, or its lease is being confirmed. */
   | { readonly step: 'claiming' }
   /** Another process handles the event. `otherEndsAt` is the end of its lease: see `Busy`. */
   | { readonly step: 'waiting'; readonly otherEndsAt: number }
-  /** The letter of a last attempt is being stored. */
+  /** The dead letter of a last attempt is being stored. */
   | { readonly step: 'storing' }
   /** The run waits for permits, or its handlers for their keys. */
   | { readonly step: 'acquiring' }
   /** The schema runs. */
   | { readonly step: 'validating' }
-  /** The handlers run, and then the event is enqueued, if it is for workers. */
+  /** The handlers run. Then the event is enqueued, if workers have handlers for it. */
   | { readonly step: 'running' }
   /** The handlers have succeeded, and the completion is being recorded. */
   | { readonly step: 'completing' }
   /** The attempt has failed: the event is parked if no other attempt follows, and given back. */
   | { readonly step: 'failing'; readonly error: ReportedError }
   /**
-   * The answer is known, and the letter of a handled event is being removed. An aborted run goes back to
+   * The answer is known, and the dead letter of a handled event is being removed. An aborted run goes back to
    * `completing` if its handlers succeed after all.
    */
   | { readonly step: 'ended'; readonly answer: Answer };
@@ -32,8 +32,8 @@ export type RunState =
 /** The rules that depend on the state of a run. */
 interface StateRules {
   /**
-   * True if handlers may run from now on, here or in another process: a letter that is stored now is marked
-   * as running. False while the event is being claimed: it is not known then which process will have it.
+   * True if handlers may run from now on, here or in another process: a dead letter that is stored now is
+   * marked as running. False during the claim, because nothing says yet that a process will have the event.
    */
   readonly mayRun: boolean;
   /** True if the schema or the handlers run here. */
@@ -41,8 +41,8 @@ interface StateRules {
   /** True if the handlers have ended, or will not run. */
   readonly hasEnded: boolean;
   /**
-   * The answers to a renewal that abort the signal of the handlers. Before these begin, the run looks at its
-   * lease itself. After them, `completed` comes from its own completion, and `lost` is worth a warning.
+   * The results of a renewal that abort the handlers. Before they begin, the run checks its lease itself.
+   * After them, `completed` may be its own completion, but `lost` deserves a warning.
    */
   readonly abortedBy: readonly RenewResult['state'][];
   /** The answer to a delivery whose deadline has come. */
@@ -52,7 +52,7 @@ interface StateRules {
 const open = { mayRun: true, isRunning: false, hasEnded: false, abortedBy: [] };
 const over = { mayRun: false, isRunning: false, hasEnded: true, abortedBy: [] };
 
-/** The table of the states. */
+/** Returns the rules of a state. */
 export function rulesOf(state: RunState): StateRules {
   switch (state.step) {
     case 'claiming':

@@ -10,14 +10,14 @@ import { settledWithin } from '../../timing/time-limit.ts';
 import type { RunProgress } from '../handlers/handlers.ts';
 import { Interruption } from '../handlers/interruption.ts';
 import { EventLetter } from '../letters/event-letter.ts';
-import { answersOf, type LetterAnswers, noLetter } from '../letters/letter-rules.ts';
+import { type LetterRules, letterRulesOf, noLetterRules } from '../letters/letter-rules.ts';
 import { PendingAnswer } from './pending-answer.ts';
 import type { RunInput } from './run-input.ts';
 import { RunScope } from './run-scope.ts';
 import type { RunServices } from './run-services.ts';
 import { type RunState, rulesOf } from './run-state.ts';
 
-/** The time that the end of a run waits for the release of its keys: aborted handlers may go on for long. */
+/** The longest time that a run waits at its end for its keys: aborted handlers may go on for long. */
 const LONGEST_RELEASE_MS = 1_000;
 
 /** The number of runs that have begun in this process. */
@@ -25,8 +25,8 @@ let begun = 0;
 
 /**
  * The run of one event: the parts that its steps in `handle-event.ts` share. Deliveries of the event that
- * arrive meanwhile join the run. It goes on after its delivery was answered at the deadline. `origin.ts` says
- * how a run can begin, and what differs by that.
+ * arrive meanwhile join it. It goes on after its delivery was answered at the deadline. `origin.ts` has the
+ * ways in which a run can begin.
  */
 export class Run {
   /** Its number in this process, from 1. */
@@ -45,7 +45,7 @@ export class Run {
   /** True if the store knows of an earlier attempt. A queue counts attempts of its own. */
   hasEarlierAttempt = false;
   #state: RunState = { step: 'claiming' };
-  /** One for each key that a handler has had: it resolves once the key is given back. */
+  /** For each key that a handler has had, a promise that resolves once the key is given back. */
   readonly keyReleases: Promise<void>[] = [];
   /** Resolves with the error of the handlers or of the enqueueing. An aborted run does not wait for it. */
   finished: Promise<PosthornError | undefined> | undefined = undefined;
@@ -64,19 +64,19 @@ export class Run {
     return this.#state;
   }
 
-  /** Takes the next step: `test/receiver/handling/run-steps.ts` has what may follow what. */
+  /** Takes the next step. `test/receiver/handling/run-steps.ts` lists the steps that may follow each one. */
   enter(state: RunState): void {
     this.#state = state;
   }
 
-  /** Keeps a lease in place of the lease before. */
-  keep(lease: Lease): void {
-    this.scope.keep(lease, (state) => {
+  /** Has a lease renewed in place of the previous one, and aborts the handlers if it is lost. */
+  renewLease(lease: Lease): void {
+    this.scope.replaceLease(lease, (state) => {
       if (rulesOf(this.state).abortedBy.includes(state)) this.#abortTaken(state);
     });
   }
 
-  /** After a lost lease the run waits for its handlers, because they may succeed first. */
+  /** If the lease is lost, the run still waits for its handlers, because they may succeed first. */
   #abortTaken(state: 'lost' | 'completed'): void {
     const reason = taken(state);
     this.warnings.push(`lease_lost: ${reason.message}`);
@@ -84,7 +84,7 @@ export class Run {
     else this.interruption.end(reason);
   }
 
-  /** Resolves once the keys of its handlers are given back, after `limitMs` or a second at the latest. */
+  /** Resolves once its handlers have given their keys back, or after `limitMs`, a second at most. */
   async keysReleased(limitMs: number = Number.POSITIVE_INFINITY): Promise<void> {
     if (this.keyReleases.length === 0) return;
     await settledWithin(Promise.all(this.keyReleases), Math.min(limitMs, LONGEST_RELEASE_MS));
@@ -96,8 +96,8 @@ export class Run {
   }
 
   /**
-   * Stores the letter, or stores it anew, and resolves with the id that it is stored under. `mayRun` says
-   * that the handlers may be running from now on: the letter then has `runningUntil`.
+   * Stores the dead letter, or replaces it, and resolves with its id. If `mayRun` is true, handlers may be
+   * running from now on, and the dead letter gets `runningUntil`.
    */
   async storeLetter(
     reason: LetterReason,
@@ -109,10 +109,10 @@ export class Run {
     return this.letter?.store(reason, { attempts, handled, runningUntil }, answerBy);
   }
 
-  /** The answers to the questions about the letter, at this moment. */
-  get letterAnswers(): LetterAnswers {
+  /** The rules for the dead letter at this moment. */
+  get letterRules(): LetterRules {
     const { input, interruption, letter, progress, services } = this;
-    if (letter === undefined) return noLetter;
+    if (letter === undefined) return noLetterRules;
     const { createdAt, deadline, origin } = input;
     const { now, retryScheduleMs } = services.settings;
     const moment = {
@@ -122,7 +122,7 @@ export class Run {
       isPastDeadline: deadline.isPast,
       isFinalByAge: isFinalByAge(now() - createdAt, retryScheduleMs),
     };
-    return answersOf({ known: letter.known, isStored: letter.storedAs !== undefined, origin, moment });
+    return letterRulesOf({ known: letter.known, isStored: letter.storedAs !== undefined, origin, moment });
   }
 
   /** The answer to a delivery whose deadline has come. */
@@ -130,7 +130,7 @@ export class Run {
     return rulesOf(this.state).answer(this.input, this.letter);
   }
 
-  /** The warnings of a report that is made now. */
+  /** The warnings for a report that is created now. */
   get warningsNow(): readonly Warning[] {
     return this.state.step === 'completing' ? [...this.warnings, COMPLETING] : this.warnings;
   }
@@ -142,7 +142,7 @@ function letterOf(input: RunInput, letters: LetterOperations, warnings: Warning[
   return new EventLetter(letters, content, deadline, warnings, origin.letter?.id);
 }
 
-/** The error of a run whose event another process has. */
+/** The error of a run whose event another process has taken or completed. */
 export function taken(state: 'lost' | 'completed'): AbortedError {
   return state === 'lost'
     ? new AbortedError('lease_lost', 'the lease ran out and another process has taken the event')

@@ -8,18 +8,18 @@ import type { RunInput } from './run-input.ts';
 import type { RunServices } from './run-services.ts';
 import { rulesOf } from './run-state.ts';
 
-/** The run that a delivery, a replay or a job waits for; `joined` if another one has begun it. */
+/** The run that a delivery, a replay or a job waits for. `joined` is true if another one started it. */
 export interface FollowedRun {
   readonly run: Run;
   readonly joined: boolean;
 }
 
-/** The runs of this process, one per event at a time: a concurrent duplicate joins the run that is there. */
+/** The runs of this process, one per event at a time. A concurrent duplicate joins the running one. */
 export class RunsInFlight {
   readonly #services: RunServices;
   readonly #activity: Activity;
   #closed = false;
-  /** By their ids in the store. */
+  /** The runs, by their ids in the store. */
   readonly #runs = new TransientMap<string, Run>();
   readonly #onEnd = (run: Run): void => {
     const { claimId } = run.input;
@@ -32,14 +32,14 @@ export class RunsInFlight {
     this.#activity = activity;
   }
 
-  /** The number of events that are being handled. */
+  /** The number of events that this process is handling. */
   get count(): number {
     return this.#runs.size;
   }
 
   /**
-   * The run of the event that is under way, if there is one. A run that may have vanished does not count: the
-   * store knows whether its claim still holds.
+   * Returns the run of an event, if one is under way. A run that may have vanished does not count: the store
+   * knows whether its claim still holds.
    */
   find(claimId: string): Run | undefined {
     const run = this.#runs.get(claimId);

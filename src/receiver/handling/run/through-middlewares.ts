@@ -18,7 +18,7 @@ interface MiddlewareRun {
   readonly interruption: { readonly signal: AbortSignal };
 }
 
-/** The handlers of an event and its way into the queue, each within the middlewares. */
+/** Wraps the handlers of an event, and its enqueueing, in the middlewares. */
 export function throughMiddlewares(
   input: RunInput,
   middlewares: readonly KeptMiddleware[],
@@ -34,7 +34,7 @@ export function throughMiddlewares(
         // A handler with a key has a signal of its own.
         const ofHandler = { ...run, interruption: context };
         const around = new RunMiddlewareContext(input, ofHandler, { step: 'handle', handler: { name } });
-        // Here, because a middleware returns it on, and would be named.
+        // Checked here, because a middleware passes the value on, and the error would name the middleware.
         const handle = async () => checkBegun(await route.handle(event, context));
         return runWithin(middlewares, event, around, handle);
       },
@@ -43,7 +43,7 @@ export function throughMiddlewares(
   };
 }
 
-/** If a middleware fails, the event may not be in the queue, so the sender must deliver it again. */
+/** A middleware that fails may have kept the event out of the queue, so the delivery fails too. */
 function enqueueWithin(
   middlewares: readonly KeptMiddleware[],
   enqueue: Enqueue,
@@ -70,7 +70,7 @@ function asRefusal(error: unknown): UnavailableError {
   return new UnavailableError('queue_unavailable', message, { cause: error });
 }
 
-/** The part of a trace context that the job keeps; undefined if that is empty. */
+/** Returns the part of a trace context that the job keeps, or undefined if it is empty. */
 function storable(traceContext: Readonly<Record<string, unknown>>): Record<string, string> | undefined {
   let left = TRACE_CONTEXT_LIMIT;
   const kept = Object.entries(traceContext).filter((entry): entry is [string, string] => {

@@ -4,19 +4,20 @@ import { clearTimeout, performance, setTimeout } from '../../timing/process-cloc
 import type { Run } from './run.ts';
 
 /**
- * Claims the event again while another process has it, until it is completed, the lease of the other has
- * ended, or no delivery waits here any more (`busy`). A replay or a job waits for one pause only. A delivery
- * does not wait if its body does not fit into the memory. A store that fails does not end the waiting,
- * because the event is known to be running. But it may have granted the failed claim, so the id is released
- * at the end.
+ * Waits for the process that has the event: claims it again after each pause. Resolves with `claimed` or
+ * `completed`, or with `busy` once no delivery waits here any more. A replay or a job waits for one pause
+ * only, and a run whose body does not fit into the memory does not wait.
+ *
+ * A claim that fails does not end the waiting, because the event is known to be running. But the store may
+ * have granted it, so the id is released at the end.
  */
 export async function waitForOther(run: Run, first: Busy): Promise<ClaimAnswer> {
   const { answer, claim, interruption, scope } = run;
   const startedAt = performance.now();
   let busy = first;
   let hasFailed = false;
-  // Other events can use the permits meanwhile.
-  scope.close();
+  // Other events can use the permits while this run waits.
+  scope.giveBackAll();
   for (;;) {
     run.enter({ step: 'waiting', otherEndsAt: busy.endsAt });
     if (!scope.countBody()) break;
@@ -44,9 +45,9 @@ async function pause({ interruption }: Run, ms: number): Promise<void> {
   clearTimeout(timer);
 }
 
-/** Adds a warning if the lease of the other run has ended: it says in the log why the retry was slow. */
+/** Warns if this run had to wait until the lease of another one ran out: it explains the slow retry. */
 function noteWait({ warnings }: Run, found: ClaimAnswer, { endsAt }: Busy, startedAt: number): void {
-  // A store counts in whole milliseconds, so a lease may end within one more.
+  // A store counts in whole milliseconds, so a lease may seem to end up to a millisecond later.
   if (found.state !== 'claimed' || found.result.abandoned === 0 || endsAt - performance.now() > 1) return;
   const waitedMs = Math.round(performance.now() - startedAt);
   warnings.push(

@@ -53,7 +53,7 @@ export async function deliver(
   progress: DeliveryProgress,
 ): Promise<Answer> {
   try {
-    // No variable here holds the body: hundreds of deliveries may wait for one run, and none may keep a body.
+    // No variable here holds the body, because hundreds of deliveries may wait for one run.
     const begun = begin(services, await authenticate(), progress);
     if (begun instanceof Run) return await finish(services, begun, progress);
     return await begun;
@@ -63,9 +63,9 @@ export async function deliver(
 }
 
 /**
- * Starts or joins the run of an event; returns an answer if the event needs no run. If there are dead
- * letters, an event that fails its checks is always parked, and an event that is refused for another reason
- * only if no retry will come.
+ * Starts or joins the run of an event, or returns an answer if the event needs no run. With dead letters, an
+ * event that fails its checks is parked. An event that is refused for another reason is parked only if no
+ * retry will come.
  */
 function begin(
   services: ReceiverServices,
@@ -84,8 +84,8 @@ function begin(
 }
 
 /**
- * Notes what can be read of an event after an error inside posthorn, which may have come before its age was
- * known. If that cannot be read, no retry can be counted on.
+ * After an error inside posthorn, notes the parts of the event that can be read. If its age is not among
+ * them, no retry can be counted on.
  */
 function noteUnchecked(
   { settings }: ReceiverServices,
@@ -117,7 +117,7 @@ function beginEvent(
   const routes = router.matchAny(type);
   if (routes.length === 0) return accept('ignored', id);
   const { receivedAt, deadline } = progress;
-  const whole: RunInput = {
+  const handlingInput: RunInput = {
     id,
     claimId: handlingId(id),
     event,
@@ -131,15 +131,15 @@ function beginEvent(
     origin: deliveryOrigin,
   };
   const isForWorkers = queue !== undefined && routes.some(isQueued);
-  const input = isForWorkers ? toEnqueueInput(whole, queue, settings.now) : whole;
+  const input = isForWorkers ? toEnqueueInput(handlingInput, queue, settings.now) : handlingInput;
   if (completions.has(input.claimId)) return accept('duplicate', id);
   return progress.follow(runs.startOrJoin(input));
 }
 
 /**
- * Waits for a run until the deadline, and parks its event if it has not succeeded and no retry will come by
- * its age. (The letter of an attempt that is the last one by count is stored before its handlers.) A run that
- * has not ended by then goes on: see `progress.unfinished`.
+ * Waits for a run until the deadline. Parks its event if it has not succeeded, and is so old that no retry
+ * will come. (If the attempt is the last one by count, the dead letter was stored before the handlers.) A run
+ * that has not ended by then goes on: see `progress.unfinished`.
  */
 async function finish({ letters }: ReceiverServices, run: Run, progress: DeliveryProgress): Promise<Answer> {
   const { deadline, finalByAge } = progress;
@@ -157,7 +157,7 @@ async function park(run: Run, error: PosthornError, answerBy: number): Promise<s
   const { hasEnded, mayRun } = rulesOf(run.state);
   if (!hasEnded && run.letter?.storedAs !== undefined) return run.letter.storedAs;
   const storedAs = await run.storeLetter(error, { mayRun, answerBy });
-  // The event may have been completed before the letter was stored.
+  // The event may have been completed before the dead letter was stored.
   if (storedAs !== undefined && rulesOf(run.state).hasEnded)
     void run.letter?.removeIfCompleted(run.input, run.services);
   return storedAs;

@@ -22,7 +22,7 @@ export class DeliveryProgress {
   /** True once the body has been read to its end. */
   bodyRead = false;
   event: { readonly id?: string | undefined; readonly type?: string | undefined } | undefined;
-  /** By the age of the event, no retry can be counted on. */
+  /** The event is so old that no retry can be counted on. */
   finalByAge = false;
   run: Run | undefined;
   /** The run is that of another delivery. */
@@ -43,7 +43,7 @@ export class DeliveryProgress {
     this.closing = closing;
   }
 
-  /** Takes the run that the answer comes from, and returns it. */
+  /** Sets the run that the answer comes from, and returns it. */
   follow({ run, joined }: FollowedRun): Run {
     this.run = run;
     this.joined = joined;
@@ -51,12 +51,12 @@ export class DeliveryProgress {
   }
 }
 
-/** Throws if the receiver is closing. Called once the event is known, so that it can be parked. */
+/** Throws if the receiver is closing. Call it once the event is known, so that the event can be parked. */
 export function checkNotClosing({ closing }: DeliveryProgress): void {
   if (closing) throw new UnavailableError('closing', 'the receiver is closing');
 }
 
-/** A run's answer as one delivery gets it: for a delivery that joined, a success is a duplicate. */
+/** Turns the answer of a run into that of one delivery: if the delivery joined, a success is a duplicate. */
 export function answerTo({ joined }: DeliveryProgress, answer: Answer): Answer {
   if (!joined) return answer;
   if (answer.outcome === 'processed' || answer.outcome === 'queued') return accept('duplicate', answer.id);
@@ -66,7 +66,7 @@ export function answerTo({ joined }: DeliveryProgress, answer: Answer): Answer {
   );
 }
 
-/** Reports an answer; `late` if it is the end of a run whose delivery was answered before. */
+/** Creates the report of an answer. `late` is true if the delivery was answered before its run ended. */
 export function toReport(answer: Answer, progress: DeliveryProgress, late: boolean): Report {
   const { run, joined, event, source } = progress;
   const attempted = run?.progress.attempt !== undefined;
@@ -94,7 +94,7 @@ export function toReport(answer: Answer, progress: DeliveryProgress, late: boole
   };
 }
 
-/** Each warning once, because a store that fails is called again and again. */
+/** Leaves out repetitions, because a store that fails is called again and again. */
 function allWarnings(own: readonly Warning[], ofRun: readonly Warning[] = []): readonly Warning[] {
   return own.length + ofRun.length === 0 ? [] : [...new Set(own), ...new Set(ofRun)];
 }

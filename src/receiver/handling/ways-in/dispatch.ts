@@ -16,9 +16,8 @@ import { parkRefused } from './park-refused.ts';
 import type { ReceiverServices } from './receiver-services.ts';
 
 /**
- * Runs the queued handlers of a job in a worker, and waits for their end; or parks the event of a job that
- * its queue has given up. Throws for a job that this process cannot run, or whose event it runs already:
- * nothing has been claimed then.
+ * Runs the queued handlers of a job in a worker, and waits for their end. Or parks the event of a job that
+ * its queue has given up. Throws if this process cannot read the job.
  */
 export async function dispatch(
   services: ReceiverServices,
@@ -69,7 +68,7 @@ async function runJob(
   return settledOrAborted(run, options.signal);
 }
 
-/** Waits for a run, and gives it up when the signal aborts. */
+/** Waits for a run, and ends it when the signal aborts. */
 async function settledOrAborted(run: Run, signal: AbortSignal | undefined): Promise<Answer> {
   const abort = (): void => {
     run.interruption.end(
@@ -83,7 +82,7 @@ async function settledOrAborted(run: Run, signal: AbortSignal | undefined): Prom
   return answer;
 }
 
-/** A job passed the checks of its event when it was queued, so nothing but damage can have changed it. */
+/** The event passed its checks before it was queued, so only damage can make it invalid. */
 function parseJobEvent({ rawBody }: ReadJob): AnyEvent {
   try {
     return parseEvent(rawBody);
@@ -95,8 +94,8 @@ function parseJobEvent({ rawBody }: ReadJob): AnyEvent {
 }
 
 /**
- * The handlers that a worker runs: those of the type that are queued, and any that the job names. A worker
- * that lacks one of them may be older than the receiver, or newer.
+ * Returns the handlers that a worker runs: the queued ones for the type, and all that the job names. Throws
+ * if one is missing: this worker may be older than the receiver, or newer.
  */
 function workerRoutes(router: Router, type: string, { handlers }: ReadJob): readonly Route[] {
   const all = router.match(type);

@@ -8,10 +8,10 @@ import { ParkedLetter } from '../letters/parked-letter.ts';
 import type { ReceiverServices } from './receiver-services.ts';
 
 /**
- * Drops a parked event: completes it without its handlers, and removes its letter. Resolves with false if the
- * event was handled, is being handled, or does not have a letter any more. The letter is read before the id
- * is claimed, because an event without a letter must not be dropped. No handler begins while the claim holds,
- * so either the drop or a replay gets the event. Rejects, and leaves the letter, if the store fails.
+ * Drops a parked event: completes it without its handlers, and removes its dead letter. Resolves with false
+ * if the event was handled, is being handled, or does not have a dead letter any more. No handler begins
+ * while the drop has its claim, so either the drop or a replay gets the event. If the store fails, rejects
+ * and leaves the dead letter.
  */
 export async function drop(services: ReceiverServices, letter: DeadLetter): Promise<boolean> {
   const parked = new ParkedLetter(letter, services, 'drop()');
@@ -28,7 +28,7 @@ export async function drop(services: ReceiverServices, letter: DeadLetter): Prom
     }
     const found = await claimForLetter(services, { claimId: handlingId(letter.id), createdAt });
     if (found.state === 'claimed') claims.push(found);
-    // Before the claim, another process may have replayed or dropped the letter, or begun a last attempt.
+    // Until the claim, another process could replay or drop the dead letter, or begin a last attempt.
     const mayDrop = found.state === 'claimed' && (await parked.isStillParked()) && (await areHeld(claims));
     if (mayDrop) await complete(services, letter.id, createdAt);
     isDropped = mayDrop;
@@ -45,7 +45,7 @@ async function areHeld(claims: readonly LetterClaim[]): Promise<boolean> {
   return true;
 }
 
-/** The enqueueing goes first: until the handling is completed too, the letter can be replayed. */
+/** Completes the enqueueing first: until the handling is completed too, the dead letter can be replayed. */
 async function complete({ settings, store }: ReceiverServices, id: string, createdAt: number): Promise<void> {
   // A completion counts with any token.
   const request = { token: 'dropped', retentionMs: retentionFor(createdAt, settings) };
@@ -53,7 +53,7 @@ async function complete({ settings, store }: ReceiverServices, id: string, creat
   await store.complete({ id: handlingId(id), ...request });
 }
 
-/** A body that is not an event has no age: its id is remembered for `retentionMs`. */
+/** A body that is not an event has no time of creation, so its id is remembered for `retentionMs`. */
 function createdAtOf({ rawBody }: DeadLetter): number {
   try {
     return createdAtMs(parseEvent(rawBody));

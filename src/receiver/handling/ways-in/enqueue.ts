@@ -15,8 +15,8 @@ export function isQueued({ queued }: Route): boolean {
 }
 
 /**
- * The input of the run before the answer, if workers run the queued handlers. That run calls the other
- * handlers and then enqueues the event. In the store it has an id of its own.
+ * Returns the input of a run that runs only the handlers before the answer, and then enqueues the event. In
+ * the store it has an id of its own.
  */
 export function toEnqueueInput(input: RunInput, queue: Queue, now: () => number): RunInput {
   const { id, event, rawBody, headers, receivedAt, deadline, routes } = input;
@@ -35,9 +35,9 @@ export function toEnqueueInput(input: RunInput, queue: Queue, now: () => number)
 }
 
 /**
- * Adds a job. Resolves with an error if the queue refuses the job or takes longer than the limit: the clients
- * of most queues wait endlessly for a lost connection. A job that arrives late is handled once all the same:
- * workers claim its event. `mayWait` is called if the job has to wait for a connection.
+ * Adds a job. Resolves with an error if the queue refuses the job, or takes longer than the limit: the
+ * clients of most queues wait endlessly for a lost connection. A job that arrives late does no harm, because
+ * workers claim its event. `mayWait` is called if the job must wait for a connection.
  */
 async function addInTime(
   queue: Queue,

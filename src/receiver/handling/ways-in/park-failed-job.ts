@@ -20,8 +20,9 @@ interface FailedJob extends Pick<ReadJob, 'rawBody' | 'headers' | 'receivedAt' |
 
 /**
  * Parks the event of a job that its queue has given up, unless the event is being handled, or was handled.
- * Several workers may find the job, and the letter of the first may be replayed at once. So the event is
- * claimed while its letter is written, and read again if the claim did not hold for that long.
+ * Several workers may find the job, and the dead letter of the first may be replayed at once. So the event is
+ * claimed while its dead letter is written. If the claim was lost meanwhile, the dead letter is removed in
+ * case the event was completed.
  */
 export async function parkFailedJob(
   services: ReceiverServices,
@@ -41,7 +42,7 @@ export async function parkFailedJob(
   const { claim, lease, result } = found;
   const handled = new Set([...job.handled, ...result.handled]);
   try {
-    // The process may have been frozen since the claim was sent.
+    // The process may have been frozen since it sent the claim.
     if (!(await isHeld(lease))) return refuse(stillRunning());
     await letter?.store(failure, { attempts: job.attempt, handled });
   } catch (error) {
@@ -57,7 +58,7 @@ export async function parkFailedJob(
   return letter?.storedAs === undefined ? refuse(error) : accept('parked', id, error);
 }
 
-/** A worker that died before it could remove the job may have left the letter. */
+/** Removes the dead letter that another worker may have left when it died. */
 async function answerHandled(id: string, letter: EventLetter | undefined): Promise<Answer> {
   await letter?.remove();
   return accept('duplicate', id);

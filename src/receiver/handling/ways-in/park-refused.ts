@@ -8,8 +8,8 @@ import type { DeliveryProgress } from './delivery-progress.ts';
 import type { ReceiverServices } from './receiver-services.ts';
 
 /**
- * Parks an event that is refused without a run. It stays refused if there are no dead letters, or if they
- * fail. If the store knows that it was handled, it is a duplicate.
+ * Parks an event that is refused without a run. It stays refused without dead letters, or if they fail. It is
+ * a duplicate if the store knows that it was handled.
  */
 export async function parkRefused(
   services: ReceiverServices,
@@ -35,8 +35,8 @@ export async function parkRefused(
 }
 
 /**
- * Asks the store only if that changes nothing, for at most `limitMs`, and without a wait for a connection:
- * the letter must be stored in time, and the body is not counted.
+ * Asks the store for `limitMs` at most, because the dead letter must be stored in time. It does not wait for
+ * a connection, because the body is not counted.
  */
 async function isKnownAsHandled(
   { completions, store }: ReceiverServices,

@@ -29,7 +29,7 @@ export function createServices(
   pendingWarnings: PendingWarnings,
 ): ReceiverServices {
   const { deadLetters, deadlineMs, maxRunning, now } = settings;
-  // If handlers can run without the store, they do not wait for a connection.
+  // If handlers may run without the store, they do not wait for a connection.
   const mayWait = settings.onStoreFailure === 'reject';
   const store = new TimeLimitedStore(settings.store, { mayWait });
   const limitMs = letterTimeMs(deadlineMs);

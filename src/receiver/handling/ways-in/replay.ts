@@ -45,15 +45,15 @@ export async function replay(
   const headers = readHeaders(letter.headers);
   const origin = replayOrigin(letter);
   const input = { id, claimId, event, rawBody, headers, ...times, routes, origin };
-  // A run of this process that has the event is joined.
+  // A run of this process that has the event is joined instead.
   const isExclusive = routes.some(isQueued) && runs.find(claimId) === undefined;
   const run = isExclusive ? runExclusively : runOrJoin;
   return run(services, input, parked, progress);
 }
 
 /**
- * Runs the event while no delivery of it runs its handlers: with a queue, those before the answer have an id
- * of their own. Once the event is handled as a whole, a later delivery must not run them again.
+ * Runs the event while no delivery of it can run the handlers before the answer, which have an id of their
+ * own if there is a queue. If the replay succeeds, later deliveries must not run them again.
  */
 async function runExclusively(
   services: ReceiverServices,
@@ -83,7 +83,7 @@ async function runExclusively(
   }
 }
 
-/** Runs the event, or joins its run, and removes the letter once it was handled. */
+/** Runs the event, or joins its run. Removes the dead letter once the event is handled. */
 async function runOrJoin(
   { runs }: ReceiverServices,
   input: RunInput,

@@ -9,8 +9,8 @@ export function hasHadKeys({ joined, run }: DeliveryProgress): boolean {
 }
 
 /**
- * Keeps a platform that stops the process after the answer from doing so before keys are released. Elsewhere
- * they are released in the background.
+ * Waits for the release of keys on platforms that stop the process after the answer. Elsewhere they are
+ * released in the background.
  */
 export async function waitForKeys(
   delivery: Delivery,
