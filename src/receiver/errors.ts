@@ -61,6 +61,8 @@ export class ConfigurationError extends CodedError<'ConfigurationError'> {
  *
  * @example
  * ```ts
+ * import { PermanentError } from 'posthorn';
+ *
  * receiver.on('dispute.created', (event) => {
  *   if (event.data.amount === undefined) throw new PermanentError('a dispute without an amount');
  * });

@@ -40,6 +40,10 @@ export type {
  *
  * @example
  * ```ts
+ * import { once } from 'node:events';
+ * import { createServer } from 'node:http';
+ * import { adapterConformance, type Serve } from 'posthorn/testing';
+ *
  * const serve: Serve = async (receiver) => {
  *   const server = createServer(toMyFramework(receiver)).listen(0, '127.0.0.1');
  *   await once(server, 'listening');

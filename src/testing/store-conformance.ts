@@ -15,6 +15,8 @@ import { type Requirements, Subject } from './store-conformance/subject.ts';
  *
  * @example
  * ```ts
+ * import { storeConformance } from 'posthorn/testing';
+ *
  * for (const { name, run } of storeConformance(() => createMyStore())) test(name, run);
  * ```
  */

@@ -60,6 +60,9 @@ export type Logger = MessageFirstLogger | FieldsFirstLogger;
  *
  * @example
  * ```ts
+ * import { pino } from 'pino';
+ * import { observeWithLogger } from 'posthorn/logger';
+ *
  * observeWithLogger(receiver, pino());
  * ```
  */
