@@ -11,6 +11,9 @@ import { type NodeHandler, type NodeOptions, toNode } from './node.ts';
  *
  * @example
  * ```ts
+ * import express from 'express';
+ * import { toExpress } from 'posthorn/express';
+ *
  * app.use(toExpress(receiver, { path: '/webhooks' }));
  * app.use(express.json());
  * ```

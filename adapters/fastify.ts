@@ -72,6 +72,8 @@ export type HeaderValue = number | string | string[];
  *
  * @example
  * ```ts
+ * import { toFastify } from 'posthorn/fastify';
+ *
  * app.register(toFastify(receiver, { path: '/webhooks' }));
  * ```
  */

@@ -36,6 +36,8 @@ export interface FetchOptions {
  *
  * @example
  * ```ts
+ * import { toFetch } from 'posthorn/fetch';
+ *
  * const receive = toFetch(receiver);
  * app.all('/webhooks', (c) => receive(c.req.raw, c)); // Hono
  * ```

@@ -41,6 +41,8 @@ export interface KoaContext {
  *
  * @example
  * ```ts
+ * import { toKoa } from 'posthorn/koa';
+ *
  * app.use(toKoa(receiver, { path: '/webhooks' }));
  * app.use(bodyParser());
  * ```

@@ -67,6 +67,8 @@ const MARGIN_MS = 500;
  *
  * @example
  * ```ts
+ * import { toLambda } from 'posthorn/lambda';
+ *
  * export const handler = toLambda(receiver);
  * ```
  */

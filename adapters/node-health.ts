@@ -16,6 +16,8 @@ import { sendReply } from './send-reply.ts';
  *
  * @example
  * ```ts
+ * import { toHealth } from 'posthorn/node';
+ *
  * app.get('/health', toHealth(receiver));
  * ```
  */

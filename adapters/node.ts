@@ -36,6 +36,9 @@ export interface NodeOptions {
  *
  * @example
  * ```ts
+ * import { createServer } from 'node:http';
+ * import { toNode } from 'posthorn/node';
+ *
  * createServer(toNode(receiver, { path: '/webhooks' })).listen(3000);
  * ```
  */

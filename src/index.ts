@@ -19,6 +19,7 @@ export type {
   Store,
 } from './receiver/dedupe/store.ts';
 export type { ErrorCode } from './receiver/error-codes.ts';
+export type { AnyPosthornError } from './receiver/errors.ts';
 export {
   AbortedError,
   ConfigurationError,

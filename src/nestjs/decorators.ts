@@ -40,6 +40,9 @@ export type WebhookDecorator<Parameters extends readonly unknown[]> = <
  *
  * @example
  * ```ts
+ * import type { WebhookEvent } from 'posthorn';
+ * import { OnWebhook } from 'posthorn/nestjs';
+ *
  * @OnWebhook('transfer.succeeded', { name: 'book' })
  * async book({ id, data }: WebhookEvent): Promise<void> {}
  * ```
@@ -65,6 +68,9 @@ export function OnWebhook<const P extends Pattern, S extends Schemas = Record<ne
  *
  * @example
  * ```ts
+ * import type { WebhookEvent } from 'posthorn';
+ * import { OnUnhandledWebhook } from 'posthorn/nestjs';
+ *
  * @OnUnhandledWebhook()
  * log({ id, type }: WebhookEvent): void {}
  * ```

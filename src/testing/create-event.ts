@@ -22,6 +22,8 @@ export interface CreateEventOptions {
  *
  * @example
  * ```ts
+ * import { createEvent } from 'posthorn/testing';
+ *
  * const event = createEvent('transfer.succeeded', { id: 'TR1', amount: 1250 });
  * ```
  */

@@ -27,6 +27,8 @@ export interface DeliverOptions extends SignedHeadersOptions {
  *
  * @example
  * ```ts
+ * import { createEvent, deliver } from 'posthorn/testing';
+ *
  * const response = await deliver(receiver, createEvent('transfer.succeeded', { amount: 1250 }), { key });
  * console.log(response.status, await response.json()); // 200 { outcome: 'processed', id: 'evt_…' }
  *

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createMemoryStore, type Outcome, type Store } from 'posthorn';
+import { createMemoryStore, type Store } from 'posthorn';
 import { describe, expect, test } from 'vitest';
 import { diagramOfSteps } from '../receiver/handling/run-steps.ts';
 import { mistakes } from '../simulation/mistakes.ts';
@@ -9,6 +9,7 @@ import { lateClaimMistakes, walkMistakes } from '../simulation/walks/mistakes.ts
 import { type StoreOperation, storeOperations } from '../stores/kit/store-operations.ts';
 import type { StoreRecord } from '../stores/memory/store-model.ts';
 import { packageRoot } from '../support/child-program.ts';
+import { outcomes } from '../support/outcomes.ts';
 import { rowsOf } from '../support/table-rows.ts';
 import { expectTests } from './named-tests.ts';
 
@@ -163,18 +164,8 @@ describe('the diagram of an id', () => {
 });
 
 test('each outcome is told', () => {
-  const outcomes: Record<Outcome, true> = {
-    processed: true,
-    duplicate: true,
-    ignored: true,
-    queued: true,
-    parked: true,
-    rejected: true,
-    failed: true,
-    busy: true,
-  };
   const [, way = ''] = /^## From byte to answer$(.*?)^## /ms.exec(page) ?? [];
-  expect(Object.keys(outcomes).filter((outcome) => !way.includes(`\`${outcome}\``))).toEqual([]);
+  expect(outcomes.filter((outcome) => !way.includes(`\`${outcome}\``))).toEqual([]);
 });
 
 describe('what is said of the simulated world', () => {

@@ -61,8 +61,19 @@ export class Replayer {
   }
 }
 
+const IS_GOOD: Readonly<Record<Report['outcome'], boolean>> = {
+  processed: true,
+  duplicate: true,
+  ignored: false,
+  queued: false,
+  parked: false,
+  rejected: false,
+  failed: false,
+  busy: false,
+};
+
 function isGood({ outcome }: Report): boolean {
-  return outcome === 'processed' || outcome === 'duplicate';
+  return IS_GOOD[outcome];
 }
 
 function printReplay({ id, type }: DeadLetter, report: Report, output: Output): void {

@@ -60,6 +60,9 @@ export type Logger = MessageFirstLogger | FieldsFirstLogger;
  *
  * @example
  * ```ts
+ * import { pino } from 'pino';
+ * import { observeWithLogger } from 'posthorn/logger';
+ *
  * observeWithLogger(receiver, pino());
  * ```
  */
@@ -109,10 +112,25 @@ async function tellLeftOut(logger: Logger, fields: LeftOut): Promise<void> {
 
 function levelOf(report: Report): Level {
   if (isRoutine(report)) return 'info';
-  const { outcome, final, endpointAtRisk, error } = report;
-  const isGivenUp = outcome === 'parked' || endpointAtRisk || (outcome === 'failed' && final === true);
+  const { endpointAtRisk, error } = report;
   const isProgramWrong = error instanceof ConfigurationError || error instanceof InternalError;
-  return isGivenUp || isProgramWrong ? 'error' : 'warn';
+  return isGivenUp(report) || endpointAtRisk || isProgramWrong ? 'error' : 'warn';
+}
+
+function isGivenUp({ outcome, final }: Report): boolean {
+  switch (outcome) {
+    case 'parked':
+      return true;
+    case 'failed':
+      return final === true;
+    case 'processed':
+    case 'duplicate':
+    case 'ignored':
+    case 'queued':
+    case 'rejected':
+    case 'busy':
+      return false;
+  }
 }
 
 /** A message without foreign text: for console and winston a `%` in it would be a directive. */

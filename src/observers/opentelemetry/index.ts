@@ -45,6 +45,8 @@ export interface OpenTelemetryOptions {
  *
  * @example
  * ```ts
+ * import { observeWithOpenTelemetry } from 'posthorn/opentelemetry';
+ *
  * observeWithOpenTelemetry(receiver);
  * ```
  */

@@ -33,6 +33,9 @@ export interface PrometheusOptions {
  *
  * @example
  * ```ts
+ * import { observeWithPrometheus } from 'posthorn/prometheus';
+ * import { register } from 'prom-client';
+ *
  * observeWithPrometheus(receiver);
  * app.get('/metrics', async (_request, response) => {
  *   response.type(register.contentType).send(await register.metrics());

@@ -1,4 +1,5 @@
 import { parseEvent } from '../../receiver/events/event.ts';
+import type { Outcome } from '../../receiver/outcomes/outcome.ts';
 import { readJob } from '../../receiver/queue/queued-job.ts';
 import type { Receiver } from '../../receiver/receiver-interface.ts';
 import { isReportCode, type ReportCode } from '../../receiver/refusals.ts';
@@ -9,6 +10,18 @@ import type { FailedJobs } from './server.ts';
 import { readAcceptedJson } from './stored-data.ts';
 
 const SWEEP_PAUSE_MS = 60_000;
+
+/** What the sweep does after the attempt to store the letter of a job. */
+const AFTER_LETTER: Readonly<Record<Outcome, 'remove the job' | 'leave the job' | 'end the sweep'>> = {
+  parked: 'remove the job',
+  duplicate: 'remove the job',
+  processed: 'leave the job',
+  ignored: 'leave the job',
+  queued: 'leave the job',
+  rejected: 'leave the job',
+  busy: 'leave the job',
+  failed: 'end the sweep',
+};
 
 /**
  * Turns jobs that have failed for good into dead letters: their workers died too often, or no dead letter
@@ -86,8 +99,8 @@ export class FailedJobSweeper {
       handled: readNotes(job).handled,
     });
     // The method of the job would throw in PostgreSQL if another worker has removed the job meanwhile.
-    if (outcome === 'parked' || outcome === 'duplicate') await this.#bull.remove(id);
-    return outcome !== 'failed';
+    if (AFTER_LETTER[outcome] === 'remove the job') await this.#bull.remove(id);
+    return AFTER_LETTER[outcome] !== 'end the sweep';
   }
 }
 

@@ -1,4 +1,5 @@
 import { DelayedError, type Job, UnrecoverableError, WaitingError } from 'bullmq';
+import type { Outcome } from '../../receiver/outcomes/outcome.ts';
 import type { Receiver } from '../../receiver/receiver-interface.ts';
 import { jittered } from '../../receiver/timing/jitter.ts';
 import { toAcceptedText } from './stored-data.ts';
@@ -10,6 +11,18 @@ export type JobEnd =
   | { readonly kind: 'put back'; readonly pauseMs: number };
 
 type JobReport = Pick<Awaited<ReturnType<Receiver['dispatch']>>, 'outcome' | 'error'>;
+
+/** True if an error does not bring the job back: the event of a parked one waits as a dead letter. */
+const IS_DONE: Readonly<Record<Outcome, boolean>> = {
+  processed: true,
+  duplicate: true,
+  ignored: true,
+  queued: true,
+  parked: true,
+  rejected: false,
+  failed: false,
+  busy: false,
+};
 
 /**
  * The pause before the retry of a job that another process is running, and the first pause of one that cannot
@@ -34,7 +47,7 @@ const PAUSE_SHARE = { handler_missing: 1, key_busy: 0.1 } as const;
  * `UncountedHour`; undefined means that the hour is over, so the attempt has failed.
  */
 export function toEnd({ outcome, error }: JobReport, uncountedMs: number | undefined): JobEnd {
-  if (error === undefined || outcome === 'parked') return { kind: 'done', outcome };
+  if (error === undefined || IS_DONE[outcome]) return { kind: 'done', outcome };
   const message = toAcceptedText(`${error.code}: ${error.message}`);
   switch (error.code) {
     case 'event_running':

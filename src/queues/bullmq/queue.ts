@@ -25,6 +25,9 @@ export interface BullQueueOptions extends BullConnectionOptions {
  *
  * @example
  * ```ts
+ * import { createReceiver } from 'posthorn';
+ * import { createBullQueue } from 'posthorn/bullmq';
+ *
  * const queue = createBullQueue({ connection: { host: 'redis' }, scope: 'billing-production' });
  * const receiver = createReceiver({ signingKey, queue });
  * receiver.on('transfer.*', book, { name: 'book', queue: true });

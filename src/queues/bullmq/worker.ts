@@ -65,6 +65,8 @@ const NO_STALL_LIMIT = 2 ** 31 - 1;
  *
  * @example
  * ```ts
+ * import { createBullWorker } from 'posthorn/bullmq';
+ *
  * const worker = createBullWorker(receiver, { connection: { host: 'redis' }, scope: 'billing-production' });
  * process.once('SIGTERM', () => worker.close());
  * ```

@@ -42,6 +42,9 @@ export const d1Migrations: readonly string[] = [STORE_TABLES + PARTS_TABLE, SIZE
  *
  * @example
  * ```ts
+ * import { writeFile } from 'node:fs/promises';
+ * import { d1Migration } from 'posthorn/d1';
+ *
  * await writeFile('migrations/0001_posthorn.sql', d1Migration);
  * ```
  */

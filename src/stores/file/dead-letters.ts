@@ -33,6 +33,9 @@ const EXTENSION = '.json';
  *
  * @example
  * ```ts
+ * import { createReceiver } from 'posthorn';
+ * import { createFileDeadLetters } from 'posthorn/file';
+ *
  * const deadLetters = createFileDeadLetters('/var/lib/billing/dead-letters');
  * const receiver = createReceiver({ signingKey, deadLetters });
  * ```

@@ -30,6 +30,9 @@ export interface PostgresMigrationOptions {
  *
  * @example
  * ```ts
+ * import { Pool } from 'pg';
+ * import { migratePostgres } from 'posthorn/postgres';
+ *
  * const pool = new Pool({ connectionString: process.env.POSTGRES_URL });
  * await migratePostgres(pool);
  * ```

@@ -36,6 +36,9 @@ end $posthorn$`;
  *
  * @example
  * ```ts
+ * import { Pool } from 'pg';
+ * import { migrateBullQueue } from 'posthorn/bullmq';
+ *
  * await migrateBullQueue(new Pool({ connectionString: process.env.POSTGRES_URL }));
  * ```
  */

@@ -1,5 +1,12 @@
 import { UnavailableError } from '../../errors.ts';
-import { type Answer, accept, isSuccess, refuse, statusOf } from '../../outcomes/outcome.ts';
+import {
+  type AcceptedOutcome,
+  type Answer,
+  accept,
+  isSuccess,
+  refuse,
+  statusOf,
+} from '../../outcomes/outcome.ts';
 import type { Report, ReportSource, Warning } from '../../outcomes/report.ts';
 import type { Settings } from '../../settings.ts';
 import { Deadline } from '../../timing/deadline.ts';
@@ -56,11 +63,20 @@ export function checkNotClosing({ closing }: DeliveryProgress): void {
   if (closing) throw new UnavailableError('closing', 'the receiver is closing');
 }
 
+/** True if the run itself has handled the event, so that another delivery of it is a duplicate. */
+const HAS_HANDLED: Readonly<Record<AcceptedOutcome, boolean>> = {
+  processed: true,
+  queued: true,
+  duplicate: false,
+  ignored: false,
+  parked: false,
+};
+
 /** Turns the answer of a run into that of one delivery: if the delivery joined, a success is a duplicate. */
 export function answerTo({ joined }: DeliveryProgress, answer: Answer): Answer {
   if (!joined) return answer;
-  if (answer.outcome === 'processed' || answer.outcome === 'queued') return accept('duplicate', answer.id);
-  if (answer.error?.code !== 'deadline_reached' || isSuccess(answer)) return answer;
+  if (isSuccess(answer)) return HAS_HANDLED[answer.outcome] ? accept('duplicate', answer.id) : answer;
+  if (answer.error.code !== 'deadline_reached') return answer;
   return refuse(
     new UnavailableError('event_running', 'another delivery of this event is still being handled'),
   );

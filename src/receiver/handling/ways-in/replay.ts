@@ -3,7 +3,7 @@ import { enqueueingId, handlingId } from '../../dedupe/claim-id.ts';
 import { UnavailableError } from '../../errors.ts';
 import { readableMembers } from '../../events/envelope.ts';
 import { createdAtMs, parseEvent } from '../../events/event.ts';
-import { type Answer, accept, isSuccess } from '../../outcomes/outcome.ts';
+import { type AcceptedOutcome, type Answer, accept, isSuccess } from '../../outcomes/outcome.ts';
 import { readHeaders } from '../../request/headers.ts';
 import { messageOf } from '../../values/foreign-values.ts';
 import { claimForLetter } from '../letters/claim-for-letter.ts';
@@ -73,7 +73,7 @@ async function runExclusively(
   let isHandled = false;
   try {
     const answer = await runOrJoin(services, input, parked, progress);
-    isHandled = isSuccess(answer) && answer.outcome !== 'parked';
+    isHandled = needsNoLetter(answer);
     return answer;
   } finally {
     enqueueing.lease.stop();
@@ -92,8 +92,20 @@ async function runOrJoin(
 ): Promise<Answer> {
   const run = progress.follow(runs.startOrJoin(input));
   const answer = answerTo(progress, await run.answer.settled());
-  if (isSuccess(answer) && answer.outcome !== 'parked' && progress.joined) await remove(parked, progress);
+  if (needsNoLetter(answer) && progress.joined) await remove(parked, progress);
   return answer;
+}
+
+const NEEDS_NO_LETTER: Readonly<Record<AcceptedOutcome, boolean>> = {
+  processed: true,
+  duplicate: true,
+  ignored: true,
+  queued: true,
+  parked: false,
+};
+
+function needsNoLetter(answer: Answer): boolean {
+  return isSuccess(answer) && NEEDS_NO_LETTER[answer.outcome];
 }
 
 async function remove(parked: ParkedLetter, progress: DeliveryProgress): Promise<void> {

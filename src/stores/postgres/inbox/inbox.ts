@@ -91,6 +91,9 @@ export interface PostgresInbox<Tx = PostgresTransaction> {
  *
  * @example
  * ```ts
+ * import { Pool } from 'pg';
+ * import { createPostgresInbox } from 'posthorn/postgres';
+ *
  * const inbox = createPostgresInbox(new Pool(), { scope: 'billing-production' });
  * ```
  */

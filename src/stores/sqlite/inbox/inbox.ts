@@ -87,6 +87,8 @@ export interface SqliteInbox {
  *
  * @example
  * ```ts
+ * import { createSqliteInbox } from 'posthorn/sqlite';
+ *
  * const inbox = createSqliteInbox(database, { scope: 'billing-production' });
  * ```
  */
