@@ -139,7 +139,7 @@ export class KeyQueue {
       this.#waiting.refuseUnless(countsBody, () => bodyMemory.fullError());
       return this.#waiting.first !== undefined;
     };
-    return { waitMs: this.#waiting.first?.claimWaitMs(), mayWaitLonger };
+    return { waitMs: this.#waiting.first?.claimWaitMs(store.commandTimeoutMs), mayWaitLonger };
   }
 
   /** Gives the key to one event after the other, and releases it. */
