@@ -66,7 +66,7 @@ export class KeyWorld {
         bodyMemory: new BodyMemory(1_000),
       };
       const onIdle = (): void => void this.#idle.add(process);
-      this.#queues.set(process, new KeyQueue({ id: ID, handler: 'book' }, services, activity, onIdle));
+      this.#queues.set(process, new KeyQueue(ID, 'book', services, activity, onIdle));
     }
     this.#events = EVENTS.map((process, index) => ({
       name: `event ${index + 1} in ${process}`,

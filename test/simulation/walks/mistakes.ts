@@ -82,8 +82,8 @@ export const walkMistakes: readonly WalkMistake[] = [
   {
     name: 'nobody claims a key again once it was released',
     file: 'receiver/handling/keys/key-queue.ts',
-    find: 'this.#isServing = false;\n    this.#onIdle();',
-    replace: '',
+    find: "this.#enter('idle');\n    this.#onIdle();",
+    replace: "this.#enter('waiting');",
     profile,
     promise: 'a concurrency key is busy only while a process has it',
   },
