@@ -41,7 +41,7 @@ export class ConcurrencyKeys {
   }
 
   #createQueue(id: string, handler: string, onIdle: () => void): KeyQueue {
-    return new KeyQueue({ id, handler }, this.#services, this.#calls, onIdle);
+    return new KeyQueue(id, handler, this.#services, this.#calls, onIdle);
   }
 }
 

@@ -1,23 +1,24 @@
-import { type Busy, Claim, type ClaimAnswer, type ClaimServices } from '../../dedupe/claim.ts';
+import { type Busy, Claim, type ClaimAnswer, type ClaimServices, type Granted } from '../../dedupe/claim.ts';
 import { POLL_MS, pollPauseMs } from '../../dedupe/poll.ts';
 import { UnavailableError } from '../../errors.ts';
 import type { Warning } from '../../outcomes/report.ts';
 import type { BodyMemory } from '../../request/body-memory.ts';
 import type { Activity } from '../../timing/activity.ts';
 import { pause, performance } from '../../timing/process-clock.ts';
+import { KeyTenure } from './key-tenure.ts';
 import { HeldKey, type KeyClaim, type KeyRequest, mayWait, WaitingEvents } from './key-wait.ts';
-
-/**
- * The time for which the events of one process hand a key on. Then it is released, and the processes whose
- * events wait for it have a chance to claim it. If none does, the next time is twice as long.
- */
-const FIRST_TENURE_MS = 2_000;
-const LONGEST_TENURE_MS = 8_000;
 
 /** The services that all keys of a receiver share. */
 export interface KeyServices extends ClaimServices {
   readonly bodyMemory: BodyMemory;
 }
+
+/**
+ * - `idle`: no event needs the key, and it is released.
+ * - `calling`: the store is claiming or releasing it; `close()` waits for that.
+ * - `waiting`: for the handler that has it, or for another process. The store has no part in that.
+ */
+type QueueState = 'idle' | 'calling' | 'waiting';
 
 /**
  * The events of this process that need one key of a handler. They have it one at a time. The store is asked
@@ -30,28 +31,19 @@ export class KeyQueue {
   readonly #calls: Activity;
   readonly #onIdle: () => void;
   readonly #waiting = new WaitingEvents();
-  /** True while an event waits for the key or has it, and while the key is released. */
-  #isServing = false;
-  /** True once the store has answered a claim: until then, nothing is known of the key. */
-  #hasAnswered = false;
-  /** The end of the lease of another process that has the key, by the monotonic clock; otherwise 0. */
-  #busyUntil = 0;
-  /** When other processes must have a chance, by the monotonic clock; undefined before the first claim. */
-  #tenureEndsAt: number | undefined;
-  #tenureMs = FIRST_TENURE_MS;
-  /** The number of the last claim of this process: the store counts those of all processes. */
-  #lastClaim: number | undefined;
+  readonly #tenure = new KeyTenure();
+  #state: QueueState = 'idle';
+  /**
+   * When the lease of another process ends that has the key, by the monotonic clock; 0 if none has it.
+   * Undefined until the store has answered a claim: until then, nothing is known of the key.
+   */
+  #busyUntil: number | undefined;
 
   /**
    * `id` is the key's id in the store. `calls` counts the queues that are claiming or releasing their keys.
    * `onIdle` is called once no event needs the key any more.
    */
-  constructor(
-    { id, handler }: { readonly id: string; readonly handler: string },
-    services: KeyServices,
-    calls: Activity,
-    onIdle: () => void,
-  ) {
+  constructor(id: string, handler: string, services: KeyServices, calls: Activity, onIdle: () => void) {
     this.#id = id;
     this.#handler = handler;
     this.#services = services;
@@ -64,22 +56,28 @@ export class KeyQueue {
    * fails, and as soon as the run is aborted.
    */
   async acquire(request: KeyRequest): Promise<HeldKey> {
-    if (this.#isServing && !mayWait(request)) throw this.#busyError();
+    if (this.#state !== 'idle' && !mayWait(request)) throw this.#busyError();
     const granted = this.#waiting.add(request, () => this.#lateError());
-    if (!this.#isServing) void this.#serve();
+    if (this.#state === 'idle') void this.#serve();
     return granted;
+  }
+
+  /** Counts the state `calling` for `close()`. */
+  #enter(state: QueueState): void {
+    const before = this.#state;
+    this.#state = state;
+    if (state === 'calling') this.#calls.begin();
+    else if (before === 'calling') this.#calls.end();
   }
 
   /** Claims the key and hands it on, until no event waits. Never rejects. */
   async #serve(): Promise<void> {
-    this.#isServing = true;
-    this.#calls.begin();
+    this.#enter('calling');
     while (this.#waiting.first !== undefined) {
       const claimed = await this.#claim();
       if (claimed !== undefined) await this.#handOn(claimed);
     }
-    this.#calls.end();
-    this.#isServing = false;
+    this.#enter('idle');
     this.#onIdle();
   }
 
@@ -91,8 +89,7 @@ export class KeyQueue {
     const warnings: Warning[] = [];
     const { leaseMs } = this.#services.settings;
     const claim = new Claim({ claimId: this.#id, retentionMs: leaseMs }, this.#services, warnings);
-    let answer: ClaimAnswer;
-    let hasFailed = false;
+    let answer: ClaimAnswer | undefined;
     try {
       answer = await claim.takeOrGoOn(this.#claimWait());
     } catch (error) {
@@ -100,55 +97,51 @@ export class KeyQueue {
       this.#giveUp(claim);
       return undefined;
     }
-    this.#hasAnswered = true;
-    while (answer.state !== 'claimed') {
-      // No key is ever completed, whatever a store says.
-      const busy = answer.state === 'busy' ? answer : completedKey();
+    if (answer.state !== 'claimed') answer = await this.#claimBusy(claim, answer);
+    if (answer === undefined) return undefined;
+    this.#tenure.noteClaim(answer.result.attempt);
+    return { claim, lease: answer.lease, warnings };
+  }
+
+  /** Claims a key that another process has, until it is free. Resolves with undefined if no event waits. */
+  async #claimBusy(claim: Claim, firstAnswer: Exclude<ClaimAnswer, Granted>): Promise<Granted | undefined> {
+    let busy = toBusy(firstAnswer);
+    let hasFailed = false;
+    for (;;) {
       this.#busyUntil = busy.endsAt;
-      this.#tenureEndsAt = undefined;
+      this.#tenure.end();
       this.#waiting.refuseUnless(mayWait, () => this.#busyError());
-      if (this.#waiting.first !== undefined) await this.#uncounted(pause(pollPauseMs(busy, hasFailed)));
       if (this.#waiting.first === undefined) break;
-      const found: ClaimAnswer | undefined = await claim.take().catch(() => undefined);
-      hasFailed ||= found === undefined;
-      answer = found ?? busy;
-    }
-    if (answer.state === 'claimed') {
-      this.#noteClaim(answer.result.attempt);
-      return { claim, lease: answer.lease, warnings };
+      this.#enter('waiting');
+      await pause(pollPauseMs(busy, hasFailed));
+      this.#enter('calling');
+      if (this.#waiting.first === undefined) break;
+      const answer = await claim.take().catch(() => undefined);
+      if (answer?.state === 'claimed') return answer;
+      if (answer === undefined) hasFailed = true;
+      else busy = toBusy(answer);
     }
     if (hasFailed) this.#giveUp(claim);
     return undefined;
   }
 
-  /** Makes the next tenure longer if no other process has claimed the key since the last claim. */
-  #noteClaim(number: number): void {
-    const isAlone = this.#lastClaim !== undefined && number === this.#lastClaim + 1;
-    if (this.#tenureEndsAt === undefined)
-      this.#tenureMs = isAlone ? Math.min(2 * this.#tenureMs, LONGEST_TENURE_MS) : FIRST_TENURE_MS;
-    this.#lastClaim = number;
-  }
-
   /** The wait of a claim, on the terms of an event's claim: see `takeClaim` in `handle-event.ts`. */
   #claimWait(): Parameters<Claim['takeOrGoOn']>[0] {
     const { bodyMemory, store } = this.#services;
-    const countsBody = (request: KeyRequest): boolean => request.countBody();
     if (store.mustWait() && !this.#waiting.first?.countBody()) return { waitMs: 0 };
     if (!store.queuesClaims) return {};
     const mayWaitLonger = (): boolean => {
       this.#waiting.refuseUnless(countsBody, () => bodyMemory.fullError());
       return this.#waiting.first !== undefined;
     };
-    return { waitMs: this.#waiting.first?.claimWaitMs(), mayWaitLonger };
+    return { waitMs: this.#waiting.first?.claimWaitMs(store.commandTimeoutMs), mayWaitLonger };
   }
 
   /** Gives the key to one event after the other, and releases it. */
   async #handOn(claimed: KeyClaim): Promise<void> {
     const { claim, lease } = claimed;
     this.#busyUntil = 0;
-    // An event that came while the key was released before does not begin another tenure.
-    this.#tenureEndsAt ??= performance.now() + this.#tenureMs;
-    const endsAt = this.#tenureEndsAt;
+    const endsAt = this.#tenure.beginOrGoOn();
     let held: HeldKey | undefined;
     let noteGivenBack = (): void => {};
     // Renewals for handlers that do not end must not keep a process alive that has closed.
@@ -162,19 +155,21 @@ export class KeyQueue {
         held = new HeldKey(claimed, release, givenBack);
         this.#waiting.grantFirst(held);
       });
-      // The store has no part in the turn of a handler, so that it does not count for `close()`.
-      this.#calls.end();
+      this.#enter('waiting');
       await ended;
-      this.#calls.begin();
+      this.#enter('calling');
       if (lease.state !== 'held' || performance.now() >= endsAt) break;
     }
     lease.stop();
     await claim.release([]);
     noteGivenBack();
     if (performance.now() < endsAt) return;
-    this.#tenureEndsAt = undefined;
+    this.#tenure.end();
     // Other processes ask at least once within this time.
-    if (this.#waiting.first !== undefined) await this.#uncounted(pause(POLL_MS));
+    if (this.#waiting.first === undefined) return;
+    this.#enter('waiting');
+    await pause(POLL_MS);
+    this.#enter('calling');
   }
 
   /** Gives up, in the background, a claim that the store may have granted although it failed. */
@@ -183,22 +178,15 @@ export class KeyQueue {
     void claim.release([]).then(() => this.#calls.end());
   }
 
-  /** Waits while the store has no part, so that the serving does not count for `close()`. */
-  async #uncounted(wait: Promise<void>): Promise<void> {
-    this.#calls.end();
-    await wait;
-    this.#calls.begin();
-  }
-
   /** The error of an event that has waited for as long as it may. */
   #lateError(): UnavailableError {
-    if (this.#hasAnswered) return this.#busyError();
+    if (this.#busyUntil !== undefined) return this.#busyError();
     const message = `the store did not answer the claim of the key of the handler "${this.#handler}" in time`;
     return new UnavailableError('store_unavailable', message);
   }
 
   #busyError(): UnavailableError {
-    const msLeft = Math.ceil(this.#busyUntil - performance.now());
+    const msLeft = Math.ceil((this.#busyUntil ?? 0) - performance.now());
     const end = msLeft > 0 ? `; if its process was killed, the key is free in ${msLeft} ms` : '';
     const held = 'is handling another event of the same key, or this one in an earlier run';
     const message = `the handler "${this.#handler}" ${held}${end}`;
@@ -206,6 +194,11 @@ export class KeyQueue {
   }
 }
 
-function completedKey(): Busy {
-  return { state: 'busy', endsAt: performance.now() + POLL_MS };
+function countsBody(request: KeyRequest): boolean {
+  return request.countBody();
+}
+
+/** No key is ever completed, whatever a store says. */
+function toBusy(answer: Exclude<ClaimAnswer, Granted>): Busy {
+  return answer.state === 'busy' ? answer : { state: 'busy', endsAt: performance.now() + POLL_MS };
 }

@@ -2,6 +2,7 @@ import type { Claim } from '../../dedupe/claim.ts';
 import type { Lease } from '../../dedupe/lease.ts';
 import type { UnavailableError } from '../../errors.ts';
 import type { Warning } from '../../outcomes/report.ts';
+import type { Deadline } from '../../timing/deadline.ts';
 import { Timer } from '../../timing/timer.ts';
 import type { Interruption } from '../handlers/interruption.ts';
 
@@ -9,8 +10,20 @@ import type { Interruption } from '../handlers/interruption.ts';
 // generation, and moves all that they refer to there. With literals an event took a fifth more processor time
 // (`posthorn-redis-keyed` in `bench`).
 
-/** The terms on which an event waits for a key. */
-export interface KeyRequest {
+/** The parts of a run on which the terms of its waits depend. */
+interface WaitingRun {
+  readonly input: {
+    /** When the event was created, in milliseconds since the epoch. */
+    readonly createdAt: number;
+    readonly deadline: Pick<Deadline, 'claimWaitMs'>;
+    readonly origin: { readonly waitsForKeys: boolean };
+  };
+  readonly interruption: Interruption;
+  readonly scope: { countBody(): boolean };
+}
+
+/** An event that needs a key for one of its handlers, and the terms on which it waits. */
+export class KeyRequest {
   /** When the event was created, in milliseconds since the epoch. */
   readonly createdAt: number;
   /** When to give up, by the monotonic clock. */
@@ -18,10 +31,25 @@ export interface KeyRequest {
   readonly interruption: Interruption;
   /** False if the event does not wait for a busy key. */
   readonly waitsIfBusy: boolean;
+  readonly #run: WaitingRun;
+
+  constructor(run: WaitingRun, until: number) {
+    this.createdAt = run.input.createdAt;
+    this.until = until;
+    this.interruption = run.interruption;
+    this.waitsIfBusy = run.input.origin.waitsForKeys;
+    this.#run = run;
+  }
+
   /** Returns the longest wait of a claim before it is sent, in milliseconds. */
-  claimWaitMs(): number;
+  claimWaitMs(commandTimeoutMs: number): number {
+    return this.#run.input.deadline.claimWaitMs(commandTimeoutMs);
+  }
+
   /** Counts the body of the event while it waits; returns false if it does not fit: then it must not wait. */
-  countBody(): boolean;
+  countBody(): boolean {
+    return this.#run.scope.countBody();
+  }
 }
 
 /** A claim of a key, and the problems with it so far. */

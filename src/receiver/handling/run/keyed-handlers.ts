@@ -1,3 +1,4 @@
+import type { Claim } from '../../dedupe/claim.ts';
 import type { Lease } from '../../dedupe/lease.ts';
 import { AbortedError, isPosthornError, type PosthornError, UnavailableError } from '../../errors.ts';
 import { toReportedError } from '../../outcomes/outcome.ts';
@@ -5,11 +6,10 @@ import { performance } from '../../timing/process-clock.ts';
 import { settledWithin } from '../../timing/time-limit.ts';
 import { show } from '../../values/foreign-values.ts';
 import { failHandler, RunContext, runHandler, type ValidEvent } from '../handlers/handlers.ts';
-import type { Interruption } from '../handlers/interruption.ts';
 import type { HandlerContext, KeyedRoute } from '../handlers/route.ts';
 import { checkKey } from '../keys/concurrency-keys.ts';
 import type { ConcurrencyLimit } from '../keys/concurrency-limit.ts';
-import type { HeldKey, KeyRequest } from '../keys/key-wait.ts';
+import { type HeldKey, KeyRequest } from '../keys/key-wait.ts';
 import { type Run, taken } from './run.ts';
 
 /**
@@ -54,8 +54,7 @@ export class KeyedHandlers {
     }
     this.#note({ waiting: 1 });
     try {
-      const ended = await this.#begin(route, key);
-      return await ended();
+      return await this.#runWithKey(route, key);
     } catch (error) {
       this.#note({ waiting: -1 });
       return isPosthornError(error) ? error : toReportedError(error);
@@ -63,37 +62,45 @@ export class KeyedHandlers {
   }
 
   /**
-   * Begins a handler. Resolves with a function that gives the promise of its end, which never rejects.
-   * Rejects if it cannot get its key or its permit, or if its event is taken.
+   * Runs a handler once it has its key and a permit. Resolves with its error when it has ended. Rejects if it
+   * cannot begin: without its key or its permit, or if its event is taken.
    */
-  async #begin(route: KeyedRoute, key: string): Promise<() => Promise<PosthornError | undefined>> {
-    const { claim, interruption, keyReleases, services } = this.#run;
-    const request = new RunKeyRequest(this.#run, this.#until);
+  async #runWithKey(route: KeyedRoute, key: string): Promise<PosthornError | undefined> {
+    const { keyReleases, services } = this.#run;
+    const request = new KeyRequest(this.#run, this.#until);
     const startedAt = performance.now();
     for (;;) {
       const held = await services.keys.acquire(route.name, key, request);
       const keyWaitMs = performance.now() - startedAt;
       keyReleases.push(held.givenBack);
       let permits = 0;
-      let hasBegun = false;
       try {
         if (services.concurrency !== undefined) permits = await this.#acquirePermit(services.concurrency);
         let keyLease = held.lease;
-        while (this.#lease.needsConfirmation || keyLease.needsConfirmation) {
-          if (this.#lease.needsConfirmation) this.#lease = await claim.confirmOrGoOn(this.#lease);
-          if (keyLease.needsConfirmation) keyLease = await held.claim.confirmOrGoOn(keyLease);
-        }
+        while (this.#lease.needsConfirmation || keyLease.needsConfirmation)
+          keyLease = await this.#confirmLeases(held.claim, keyLease);
         // No await between these checks and the handler: see `handle` in `handle-event.ts`.
-        interruption.check();
-        if (this.#lease.state !== 'held') throw takenMeanwhile(this.#lease.state);
-        hasBegun = keyLease.state === 'held';
-        if (!hasBegun) continue;
-        const ended = this.#start(route, held, permits, keyWaitMs);
-        return () => ended;
-      } finally {
-        if (!hasBegun) this.#giveBack(held, permits);
+        this.#checkEvent();
+        if (keyLease.state === 'held') return await this.#start(route, held, permits, keyWaitMs);
+      } catch (error) {
+        this.#giveBack(held, permits);
+        throw error;
       }
+      // Another process took the key meanwhile, so the event asks for it again.
+      this.#giveBack(held, permits);
     }
+  }
+
+  /** Confirms the lease of the event and that of its key; resolves with the latter. */
+  async #confirmLeases(keyClaim: Claim, keyLease: Lease): Promise<Lease> {
+    if (this.#lease.needsConfirmation) this.#lease = await this.#run.claim.confirmOrGoOn(this.#lease);
+    return keyLease.needsConfirmation ? await keyClaim.confirmOrGoOn(keyLease) : keyLease;
+  }
+
+  /** Throws if the run has been aborted, or another process has taken the event. */
+  #checkEvent(): void {
+    this.#run.interruption.check();
+    if (this.#lease.state !== 'held') throw takenMeanwhile(this.#lease.state);
   }
 
   async #acquirePermit(concurrency: ConcurrencyLimit): Promise<number> {
@@ -102,6 +109,7 @@ export class KeyedHandlers {
     return concurrency.acquire(1, { until: this.#until, interruption, countBody: () => scope.countBody() });
   }
 
+  /** Starts a handler, which gives back its key and its permits at its end. Never rejects. */
   #start(
     route: KeyedRoute,
     key: HeldKey,
@@ -161,32 +169,6 @@ export class KeyedHandlers {
       this.#run.enter({ step: 'acquiring' });
       interruption.unlimit();
     }
-  }
-}
-
-/** The terms on which a handler of a run waits for its key. */
-class RunKeyRequest implements KeyRequest {
-  readonly createdAt: number;
-  readonly until: number;
-  readonly interruption: Interruption;
-  readonly waitsIfBusy: boolean;
-  readonly #run: Run;
-
-  constructor(run: Run, until: number) {
-    this.createdAt = run.input.createdAt;
-    this.until = until;
-    this.interruption = run.interruption;
-    this.waitsIfBusy = run.input.origin.waitsForKeys;
-    this.#run = run;
-  }
-
-  claimWaitMs(): number {
-    const { input, services } = this.#run;
-    return input.deadline.claimWaitMs(services.store.commandTimeoutMs);
-  }
-
-  countBody(): boolean {
-    return this.#run.scope.countBody();
   }
 }
 
