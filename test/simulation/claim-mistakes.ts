@@ -7,7 +7,7 @@ export const claimMistakes: readonly Mistake[] = [
     file: 'receiver/handling/letters/claim-for-letter.ts',
     find: 'const reply = await claim.take();',
     replace:
-      "const lease = { state: 'held', needsConfirmation: false, keep() {}, stop() {} };\n" +
+      "const lease = { state: 'held', needsConfirmation: false, startRenewing() {}, stop() {} };\n" +
       "    const reply = found === undefined ? await claim.take() : { state: 'claimed', lease };",
     scope: 'a parked letter that is replayed and dropped',
     promise: 'no event is dropped while a run has a lease that holds',

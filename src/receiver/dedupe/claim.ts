@@ -12,7 +12,7 @@ import type { ClaimedResult, ClaimResult, LeaseRequest, ReleaseRequest, ReleaseR
 import type { TimeLimitedStore } from './time-limited.ts';
 
 /** The answer to a claim. A claim that was granted has a lease, and no other claim has one. */
-export type ClaimAnswer = Granted | Busy | { readonly state: 'completed' };
+export type ClaimReply = Granted | Busy | { readonly state: 'completed' };
 
 /** The id is claimed. */
 export interface Granted {
@@ -113,21 +113,21 @@ export class Claim {
    * Claims the id. If the store fails, `onStoreFailure` decides: either this rejects, or the handlers run
    * without a claim.
    */
-  async takeOrGoOn(wait?: ClaimWait): Promise<ClaimAnswer> {
+  async takeOrProceedUnclaimed(wait?: ClaimWait): Promise<ClaimReply> {
     const askedAt = performance.now();
     try {
-      return this.#toAnswer(await this.#send(wait), askedAt);
+      return this.#toReply(await this.#send(wait), askedAt);
     } catch (error) {
       this.#isUncertain = true;
-      return this.#goOnUnclaimed(error);
+      return this.#proceedUnclaimed(error);
     }
   }
 
   /** Claims the id. Rejects if the store fails, although the store may have granted the claim. */
-  async take(): Promise<ClaimAnswer> {
+  async take(): Promise<ClaimReply> {
     const askedAt = performance.now();
     try {
-      return this.#toAnswer(await this.#send(), askedAt);
+      return this.#toReply(await this.#send(), askedAt);
     } catch (error) {
       this.#isUncertain = true;
       throw error;
@@ -141,7 +141,7 @@ export class Claim {
     return this.#services.store.claim(request, mayWaitLonger);
   }
 
-  #toAnswer(result: ClaimResult, askedAt: number): ClaimAnswer {
+  #toReply(result: ClaimResult, askedAt: number): ClaimReply {
     if (result.state === 'completed') return result;
     if (result.state === 'busy') return { state: 'busy', endsAt: askedAt + result.msLeft };
     // The lease began when the claim was sent. A store of the user may give any number.
@@ -152,7 +152,7 @@ export class Claim {
   }
 
   /** Throws the error unless `onStoreFailure` is `process`. */
-  #goOnUnclaimed(error: unknown): Granted {
+  #proceedUnclaimed(error: unknown): Granted {
     if (this.#services.settings.onStoreFailure === 'reject') throw error;
     this.#warnings.push(`claimed_nothing: ${messageOf(error)}`);
     return UNCLAIMED;
@@ -162,12 +162,12 @@ export class Claim {
    * Confirms a lease, and resolves with the lease that handlers may run on. If the store does not confirm it
    * in time, `onStoreFailure` decides. Its renewal continues all the same, because it may well hold.
    */
-  async confirmOrGoOn(lease: Lease): Promise<Lease> {
+  async confirmOrProceedUnclaimed(lease: Lease): Promise<Lease> {
     try {
       await lease.confirm();
       return lease;
     } catch (error) {
-      return this.#goOnUnclaimed(error).lease;
+      return this.#proceedUnclaimed(error).lease;
     }
   }
 

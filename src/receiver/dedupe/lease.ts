@@ -35,7 +35,7 @@ export interface Lease {
    * nothing: the lease may well hold, and the next renewal will show that. The renewals keep the process
    * alive unless `keepsAlive` is false.
    */
-  keep(onTaken: OnTaken, options?: { readonly keepsAlive?: boolean }): void;
+  startRenewing(onTaken: OnTaken, options?: { readonly keepsAlive?: boolean }): void;
   stop(): void;
 }
 
@@ -45,7 +45,7 @@ export const unstoredLease: Lease = {
   needsConfirmation: false,
   missedRenewal: false,
   confirm: () => Promise.resolve(),
-  keep: () => {},
+  startRenewing: () => {},
   stop: () => {},
 };
 
@@ -101,7 +101,7 @@ export class StoredLease implements Lease {
   }
 
   /** Renews the lease each time that a third of it is over. */
-  keep(onTaken: OnTaken, { keepsAlive = true }: { readonly keepsAlive?: boolean } = {}): void {
+  startRenewing(onTaken: OnTaken, { keepsAlive = true }: { readonly keepsAlive?: boolean } = {}): void {
     this.#onTaken = onTaken;
     this.#keepsAlive = keepsAlive;
     this.#renewAfterThird();

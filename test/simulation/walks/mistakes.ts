@@ -25,7 +25,7 @@ export const walkMistakes: readonly WalkMistake[] = [
   {
     name: 'the lease of a key is not renewed',
     file: 'receiver/handling/keys/key-queue.ts',
-    find: 'lease.keep(() => held?.onTaken(), { keepsAlive: false });',
+    find: 'lease.startRenewing(() => held?.onTaken(), { keepsAlive: false });',
     replace: '',
     profile,
     promise: 'a concurrency key is released by its process',
@@ -55,10 +55,10 @@ export const walkMistakes: readonly WalkMistake[] = [
   {
     name: 'a busy key is taken for a free one',
     file: 'receiver/handling/keys/key-queue.ts',
-    find: 'answer = await claim.takeOrGoOn(this.#claimWait());',
+    find: 'answer = await claim.takeOrProceedUnclaimed(this.#claimWait());',
     replace:
-      'answer = await claim.takeOrGoOn(this.#claimWait());\n' +
-      "      const lease = { state: 'held', needsConfirmation: false, confirm() {}, keep() {}, stop() {} };\n" +
+      'answer = await claim.takeOrProceedUnclaimed(this.#claimWait());\n' +
+      "      const lease = { state: 'held', needsConfirmation: false, confirm() {}, startRenewing() {}, stop() {} };\n" +
       "      if (answer.state === 'busy') return { claim, warnings, lease };",
     profile,
     promise: 'a handler begins only while the lease of its concurrency key holds',
@@ -112,8 +112,8 @@ export const lateClaimMistakes: readonly WalkMistake[] = [
   {
     name: 'a claim is never uncertain',
     file: 'receiver/dedupe/claim.ts',
-    find: 'this.#isUncertain = true;\n      return this.#goOnUnclaimed(error);',
-    replace: 'return this.#goOnUnclaimed(error);',
+    find: 'this.#isUncertain = true;\n      return this.#proceedUnclaimed(error);',
+    replace: 'return this.#proceedUnclaimed(error);',
     profile: 'late claims',
     promise: 'nobody is shut out by a claim that was given back',
   },

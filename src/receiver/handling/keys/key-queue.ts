@@ -1,11 +1,11 @@
-import { type Busy, Claim, type ClaimAnswer, type ClaimServices, type Granted } from '../../dedupe/claim.ts';
+import { type Busy, Claim, type ClaimReply, type ClaimServices, type Granted } from '../../dedupe/claim.ts';
 import { POLL_MS, pollPauseMs } from '../../dedupe/poll.ts';
 import { UnavailableError } from '../../errors.ts';
 import type { Warning } from '../../outcomes/report.ts';
 import type { BodyMemory } from '../../request/body-memory.ts';
 import type { Activity } from '../../timing/activity.ts';
 import { pause, performance } from '../../timing/process-clock.ts';
-import { KeyTenure } from './key-tenure.ts';
+import { KeyTurn } from './key-turn.ts';
 import { HeldKey, type KeyClaim, type KeyRequest, mayWait, WaitingEvents } from './key-wait.ts';
 
 /** The services that all keys of a receiver share. */
@@ -31,7 +31,7 @@ export class KeyQueue {
   readonly #calls: Activity;
   readonly #onIdle: () => void;
   readonly #waiting = new WaitingEvents();
-  readonly #tenure = new KeyTenure();
+  readonly #turn = new KeyTurn();
   #state: QueueState = 'idle';
   /**
    * When the lease of another process ends that has the key, by the monotonic clock; 0 if none has it.
@@ -89,9 +89,9 @@ export class KeyQueue {
     const warnings: Warning[] = [];
     const { leaseMs } = this.#services.settings;
     const claim = new Claim({ claimId: this.#id, retentionMs: leaseMs }, this.#services, warnings);
-    let answer: ClaimAnswer | undefined;
+    let answer: ClaimReply | undefined;
     try {
-      answer = await claim.takeOrGoOn(this.#claimWait());
+      answer = await claim.takeOrProceedUnclaimed(this.#claimWait());
     } catch (error) {
       this.#waiting.refuseAll(error);
       this.#giveUp(claim);
@@ -99,17 +99,17 @@ export class KeyQueue {
     }
     if (answer.state !== 'claimed') answer = await this.#claimBusy(claim, answer);
     if (answer === undefined) return undefined;
-    this.#tenure.noteClaim(answer.result.attempt);
+    this.#turn.noteClaim(answer.result.attempt);
     return { claim, lease: answer.lease, warnings };
   }
 
   /** Claims a key that another process has, until it is free. Resolves with undefined if no event waits. */
-  async #claimBusy(claim: Claim, firstAnswer: Exclude<ClaimAnswer, Granted>): Promise<Granted | undefined> {
+  async #claimBusy(claim: Claim, firstAnswer: Exclude<ClaimReply, Granted>): Promise<Granted | undefined> {
     let busy = toBusy(firstAnswer);
     let hasFailed = false;
     for (;;) {
       this.#busyUntil = busy.endsAt;
-      this.#tenure.end();
+      this.#turn.end();
       this.#waiting.refuseUnless(mayWait, () => this.#busyError());
       if (this.#waiting.first === undefined) break;
       this.#enter('waiting');
@@ -126,7 +126,7 @@ export class KeyQueue {
   }
 
   /** The wait of a claim, on the terms of an event's claim: see `takeClaim` in `handle-event.ts`. */
-  #claimWait(): Parameters<Claim['takeOrGoOn']>[0] {
+  #claimWait(): Parameters<Claim['takeOrProceedUnclaimed']>[0] {
     const { bodyMemory, store } = this.#services;
     if (store.mustWait() && !this.#waiting.first?.countBody()) return { waitMs: 0 };
     if (!store.queuesClaims) return {};
@@ -141,11 +141,11 @@ export class KeyQueue {
   async #handOn(claimed: KeyClaim): Promise<void> {
     const { claim, lease } = claimed;
     this.#busyUntil = 0;
-    const endsAt = this.#tenure.beginOrGoOn();
+    const endsAt = this.#turn.beginOrGoOn();
     let held: HeldKey | undefined;
     let noteGivenBack = (): void => {};
     // Renewals for handlers that do not end must not keep a process alive that has closed.
-    lease.keep(() => held?.onTaken(), { keepsAlive: false });
+    lease.startRenewing(() => held?.onTaken(), { keepsAlive: false });
     while (this.#waiting.first !== undefined) {
       noteGivenBack();
       const givenBack = new Promise<void>((resolve) => {
@@ -164,7 +164,7 @@ export class KeyQueue {
     await claim.release([]);
     noteGivenBack();
     if (performance.now() < endsAt) return;
-    this.#tenure.end();
+    this.#turn.end();
     // Other processes ask at least once within this time.
     if (this.#waiting.first === undefined) return;
     this.#enter('waiting');
@@ -199,6 +199,6 @@ function countsBody(request: KeyRequest): boolean {
 }
 
 /** No key is ever completed, whatever a store says. */
-function toBusy(answer: Exclude<ClaimAnswer, Granted>): Busy {
+function toBusy(answer: Exclude<ClaimReply, Granted>): Busy {
   return answer.state === 'busy' ? answer : { state: 'busy', endsAt: performance.now() + POLL_MS };
 }

@@ -31,7 +31,7 @@ export async function claimForLetter(
   try {
     const reply = await claim.take();
     if (reply.state !== 'claimed') return { state: reply.state };
-    reply.lease.keep(() => {});
+    reply.lease.startRenewing(() => {});
     return { ...reply, claim };
   } catch (error) {
     // The store failed, but may have granted the claim.

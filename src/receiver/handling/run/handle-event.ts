@@ -1,4 +1,4 @@
-import type { ClaimAnswer, Granted } from '../../dedupe/claim.ts';
+import type { ClaimReply, Granted } from '../../dedupe/claim.ts';
 import { isFinal } from '../../dedupe/last-attempt.ts';
 import type { Lease } from '../../dedupe/lease.ts';
 import { AbortedError, type PosthornError } from '../../errors.ts';
@@ -79,11 +79,11 @@ async function handle(run: Run): Promise<Answer> {
  * Claims the event. The claim waits for a connection only if there is memory for the body meanwhile. A store
  * that queues claims gets all the time that the delivery can spare.
  */
-function takeClaim({ claim, input, interruption, scope, services }: Run): Promise<ClaimAnswer> {
+function takeClaim({ claim, input, interruption, scope, services }: Run): Promise<ClaimReply> {
   const { store } = services;
-  if (store.mustWait() && !scope.countBody()) return claim.takeOrGoOn({ waitMs: 0 });
-  if (!store.queuesClaims) return claim.takeOrGoOn();
-  return claim.takeOrGoOn({
+  if (store.mustWait() && !scope.countBody()) return claim.takeOrProceedUnclaimed({ waitMs: 0 });
+  if (!store.queuesClaims) return claim.takeOrProceedUnclaimed();
+  return claim.takeOrProceedUnclaimed({
     waitMs: input.deadline.claimWaitMs(store.commandTimeoutMs),
     mayWaitLonger: () => interruption.endedBy === undefined && scope.countBody(),
   });
@@ -140,7 +140,7 @@ function validate(run: Run, event: AnyEvent, schema: StandardSchemaV1): Promise<
 
 function confirm(run: Run, lease: Lease): Promise<Lease> {
   run.enter({ step: 'claiming' });
-  return run.claim.confirmOrGoOn(lease);
+  return run.claim.confirmOrProceedUnclaimed(lease);
 }
 
 /** Runs the handlers on a lease that holds, and records their success. Throws their error. */

@@ -93,8 +93,9 @@ export class KeyedHandlers {
 
   /** Confirms the lease of the event and that of its key; resolves with the latter. */
   async #confirmLeases(keyClaim: Claim, keyLease: Lease): Promise<Lease> {
-    if (this.#lease.needsConfirmation) this.#lease = await this.#run.claim.confirmOrGoOn(this.#lease);
-    return keyLease.needsConfirmation ? await keyClaim.confirmOrGoOn(keyLease) : keyLease;
+    if (this.#lease.needsConfirmation)
+      this.#lease = await this.#run.claim.confirmOrProceedUnclaimed(this.#lease);
+    return keyLease.needsConfirmation ? await keyClaim.confirmOrProceedUnclaimed(keyLease) : keyLease;
   }
 
   /** Throws if the run has been aborted, or another process has taken the event. */

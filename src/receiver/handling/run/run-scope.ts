@@ -28,7 +28,7 @@ export class RunScope {
   replaceLease(lease: Lease, onTaken: OnTaken): void {
     this.#lease?.stop();
     this.#lease = lease;
-    lease.keep(onTaken);
+    lease.startRenewing(onTaken);
   }
 
   /** See {@link Lease}. */

@@ -1,4 +1,4 @@
-import type { Busy, ClaimAnswer } from '../../dedupe/claim.ts';
+import type { Busy, ClaimReply } from '../../dedupe/claim.ts';
 import { pollPauseMs } from '../../dedupe/poll.ts';
 import { clearTimeout, performance, setTimeout } from '../../timing/process-clock.ts';
 import type { Run } from './run.ts';
@@ -11,7 +11,7 @@ import type { Run } from './run.ts';
  * A claim that fails does not end the waiting, because the event is known to be running. But the store may
  * have granted it, so the id is released at the end.
  */
-export async function waitForOther(run: Run, first: Busy): Promise<ClaimAnswer> {
+export async function waitForOther(run: Run, first: Busy): Promise<ClaimReply> {
   const { answer, claim, interruption, scope } = run;
   const startedAt = performance.now();
   let busy = first;
@@ -46,7 +46,7 @@ async function pause({ interruption }: Run, ms: number): Promise<void> {
 }
 
 /** Warns if this run had to wait until the lease of another one ran out: it explains the slow retry. */
-function noteWait({ warnings }: Run, found: ClaimAnswer, { endsAt }: Busy, startedAt: number): void {
+function noteWait({ warnings }: Run, found: ClaimReply, { endsAt }: Busy, startedAt: number): void {
   // A store counts in whole milliseconds, so a lease may seem to end up to a millisecond later.
   if (found.state !== 'claimed' || found.result.abandoned === 0 || endsAt - performance.now() > 1) return;
   const waitedMs = Math.round(performance.now() - startedAt);

@@ -10,11 +10,11 @@
 //   handleEvent               handling/run/handle-event.ts
 //   handle                    handling/run/handle-event.ts
 //   takeClaim                 handling/run/handle-event.ts
-//   Claim.takeOrGoOn          dedupe/claim.ts
+//   Claim.takeOrProceedUnclaimeddedupe/claim.ts
 //   Memory.claim              stores/memory/memory.ts
 //   finish                    handling/ways-in/deliver.ts
 //   beginAttempt              handling/run/handle-event.ts
-//   StoredLease.keep          dedupe/lease.ts
+//   StoredLease.startRenewing dedupe/lease.ts
 //   noteHandled               handling/handlers/handlers.ts
 //   handleOnLease             handling/run/handle-event.ts
 //   startHandlers             handling/run/handle-event.ts
