@@ -1,5 +1,5 @@
+import { checkOptions, checkReceiver } from '../src/receiver/checks/check-options.ts';
 import type { Mountable } from '../src/receiver/receiver-interface.ts';
-import { checkOptions, checkReceiver } from '../src/receiver/values/check-options.ts';
 import { type NodeHandler, type NodeOptions, toNode } from './node.ts';
 
 /**
@@ -11,6 +11,9 @@ import { type NodeHandler, type NodeOptions, toNode } from './node.ts';
  *
  * @example
  * ```ts
+ * import express from 'express';
+ * import { toExpress } from 'posthorn/express';
+ *
  * app.use(toExpress(receiver, { path: '/webhooks' }));
  * app.use(express.json());
  * ```

@@ -1,6 +1,6 @@
+import { checkOptions, checkReceiver } from '../src/receiver/checks/check-options.ts';
 import { ConfigurationError } from '../src/receiver/errors.ts';
 import type { Mountable } from '../src/receiver/receiver-interface.ts';
-import { checkOptions, checkReceiver } from '../src/receiver/values/check-options.ts';
 import { messageOf, propertyOf, show } from '../src/receiver/values/foreign-values.ts';
 import { toNode } from './node.ts';
 import type { NodeRequest, NodeResponse } from './node-http.ts';
@@ -72,6 +72,8 @@ export type HeaderValue = number | string | string[];
  *
  * @example
  * ```ts
+ * import { toFastify } from 'posthorn/fastify';
+ *
  * app.register(toFastify(receiver, { path: '/webhooks' }));
  * ```
  */

@@ -1,6 +1,6 @@
+import { checkOptions, checkReceiver } from '../src/receiver/checks/check-options.ts';
 import { ConfigurationError } from '../src/receiver/errors.ts';
 import type { Mountable } from '../src/receiver/receiver-interface.ts';
-import { checkOptions, checkReceiver } from '../src/receiver/values/check-options.ts';
 import { typeNameOf } from '../src/receiver/values/foreign-values.ts';
 import { answer } from './answer.ts';
 import { hangUp, isNodeRequest, type NodeRequest, type NodeResponse } from './node-http.ts';
@@ -41,6 +41,8 @@ export interface KoaContext {
  *
  * @example
  * ```ts
+ * import { toKoa } from 'posthorn/koa';
+ *
  * app.use(toKoa(receiver, { path: '/webhooks' }));
  * app.use(bodyParser());
  * ```

@@ -1,8 +1,8 @@
+import { checkReceiver } from '../src/receiver/checks/check-options.ts';
 import type { PosthornError } from '../src/receiver/errors.ts';
 import type { Health } from '../src/receiver/health/health.ts';
 import type { Receiver } from '../src/receiver/receiver-interface.ts';
 import type { Reply } from '../src/receiver/request/delivery.ts';
-import { checkReceiver } from '../src/receiver/values/check-options.ts';
 import { checkRequest, hangUp, type NodeRequest, type NodeResponse } from './node-http.ts';
 import { sendReply } from './send-reply.ts';
 
@@ -16,6 +16,8 @@ import { sendReply } from './send-reply.ts';
  *
  * @example
  * ```ts
+ * import { toHealth } from 'posthorn/node';
+ *
  * app.get('/health', toHealth(receiver));
  * ```
  */
@@ -69,7 +71,7 @@ function codeOf(error: PosthornError | undefined): string | undefined {
 }
 
 function toTime(ms: number | undefined): string | undefined {
-  // A letter in dead letters that are not ours may hold any number.
+  // A dead letter in dead letters that are not ours may hold any number.
   return ms === undefined || Number.isNaN(new Date(ms).valueOf()) ? undefined : new Date(ms).toISOString();
 }
 

@@ -1,6 +1,6 @@
+import { checkOptions, checkReceiver } from '../src/receiver/checks/check-options.ts';
 import type { Mountable } from '../src/receiver/receiver-interface.ts';
 import type { Reply } from '../src/receiver/request/delivery.ts';
-import { checkOptions, checkReceiver } from '../src/receiver/values/check-options.ts';
 import { answer } from './answer.ts';
 import { checkRequest, hangUp, headersOf, type NodeRequest, type NodeResponse } from './node-http.ts';
 import { sendReply } from './send-reply.ts';
@@ -36,6 +36,9 @@ export interface NodeOptions {
  *
  * @example
  * ```ts
+ * import { createServer } from 'node:http';
+ * import { toNode } from 'posthorn/node';
+ *
  * createServer(toNode(receiver, { path: '/webhooks' })).listen(3000);
  * ```
  */

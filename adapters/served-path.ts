@@ -1,5 +1,5 @@
+import { invalidOption } from '../src/receiver/checks/check-options.ts';
 import type { Mountable } from '../src/receiver/receiver-interface.ts';
-import { invalidOption } from '../src/receiver/values/check-options.ts';
 import { propertyOf, show } from '../src/receiver/values/foreign-values.ts';
 import { headersOf, type NodeRequest, type NodeResponse } from './node-http.ts';
 

@@ -19,6 +19,8 @@ const FAKE_TIMERS =
  *
  * @example
  * ```ts
+ * import { createReceiver } from 'posthorn';
+ *
  * const receiver = createReceiver({ signingKey: process.env.SIGNING_KEY });
  * receiver.on('transfer.succeeded', (event) => console.log(event.data.id));
  * ```

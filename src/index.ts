@@ -19,6 +19,7 @@ export type {
   Store,
 } from './receiver/dedupe/store.ts';
 export type { ErrorCode } from './receiver/error-codes.ts';
+export type { AnyPosthornError } from './receiver/errors.ts';
 export {
   AbortedError,
   ConfigurationError,
@@ -48,9 +49,9 @@ export type {
 export { isKnownEvent } from './receiver/events/event.ts';
 export type { EventFilter } from './receiver/events/event-filter.ts';
 export type { EventData, Schemas, StandardSchemaV1 } from './receiver/events/schema.ts';
-export type { DispatchOptions } from './receiver/handling/dispatch-options.ts';
-export type { Middleware, MiddlewareContext } from './receiver/handling/middleware.ts';
-export type { HandlerContext, HandlerOptions, UnhandledHandler } from './receiver/handling/route.ts';
+export type { Middleware, MiddlewareContext } from './receiver/handling/handlers/middleware.ts';
+export type { HandlerContext, HandlerOptions, UnhandledHandler } from './receiver/handling/handlers/route.ts';
+export type { DispatchOptions } from './receiver/handling/ways-in/dispatch-options.ts';
 export type { DeadLettersHealth, Health, LastDelivery, StoreHealth } from './receiver/health/health.ts';
 export type { ReceiverOptions } from './receiver/options.ts';
 export type { Outcome } from './receiver/outcomes/outcome.ts';

@@ -1,6 +1,6 @@
 import { bench, group, do_not_optimize as keep } from 'mitata';
 import { catalog } from '../../dist/src/index.js';
-import { Router } from '../../dist/src/receiver/handling/router.js';
+import { Router } from '../../dist/src/receiver/handling/handlers/router.js';
 import { PendingWarnings } from '../../dist/src/receiver/outcomes/pending-warnings.js';
 
 export const title = 'router';

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { HandlerContext } from '../receiver/handling/route.ts';
+import type { HandlerContext } from '../receiver/handling/handlers/route.ts';
 import type { Receiver } from '../receiver/receiver-interface.ts';
 import type { Delivery } from '../receiver/request/delivery.ts';
 import { readHeaders } from '../receiver/request/headers.ts';

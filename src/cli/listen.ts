@@ -117,7 +117,9 @@ function colourOf(outcome: Report['outcome']): (text: string) => TerminalText {
     case 'busy':
     case 'parked':
       return colours.doubtful;
-    default:
+    case 'queued':
+    case 'rejected':
+    case 'failed':
       return colours.bad;
   }
 }

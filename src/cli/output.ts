@@ -4,7 +4,7 @@ import { CommandError, codeOf, currentExitCode, lineOf, setFailed } from './fail
 import { type Printable, TerminalText } from './terminal-text.ts';
 
 // Only this file writes to stdout and stderr. So everything is escaped: ids, messages and answers come from
-// the service, from receivers and from letters. And no write fails unnoticed.
+// the service, from receivers and from dead letters. And no write fails unnoticed.
 
 /** The output of a command: lines for people, or with `--json` one line of JSON each for machines. */
 export interface Output {

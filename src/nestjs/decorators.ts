@@ -1,11 +1,11 @@
+import { checkFunction, type NotAGenerator } from '../receiver/checks/called-functions.ts';
+import { checkOptions } from '../receiver/checks/check-options.ts';
 import { ConfigurationError } from '../receiver/errors.ts';
 import type { Pattern } from '../receiver/events/catalog.ts';
 import type { EventOf, KnownEvent, UnknownEvent } from '../receiver/events/event.ts';
 import type { Schemas } from '../receiver/events/schema.ts';
-import type { HandlerContext, HandlerOptions } from '../receiver/handling/route.ts';
+import type { HandlerContext, HandlerOptions } from '../receiver/handling/handlers/route.ts';
 import type { Receiver } from '../receiver/receiver-interface.ts';
-import { checkFunction, type NotAGenerator } from '../receiver/values/called-functions.ts';
-import { checkOptions } from '../receiver/values/check-options.ts';
 import { addMethod, type DecoratedMethod } from './decorated-methods.ts';
 import { checkName } from './tokens.ts';
 
@@ -40,6 +40,9 @@ export type WebhookDecorator<Parameters extends readonly unknown[]> = <
  *
  * @example
  * ```ts
+ * import type { WebhookEvent } from 'posthorn';
+ * import { OnWebhook } from 'posthorn/nestjs';
+ *
  * @OnWebhook('transfer.succeeded', { name: 'book' })
  * async book({ id, data }: WebhookEvent): Promise<void> {}
  * ```
@@ -65,6 +68,9 @@ export function OnWebhook<const P extends Pattern, S extends Schemas = Record<ne
  *
  * @example
  * ```ts
+ * import type { WebhookEvent } from 'posthorn';
+ * import { OnUnhandledWebhook } from 'posthorn/nestjs';
+ *
  * @OnUnhandledWebhook()
  * log({ id, type }: WebhookEvent): void {}
  * ```

@@ -17,6 +17,8 @@ export type ReceiverHealth<Key extends string> = Record<
  *
  * @example
  * ```ts
+ * import { receiverHealth } from 'posthorn/nestjs';
+ *
  * this.health.check([() => receiverHealth(this.receiver, 'webhooks')]);
  * ```
  */

@@ -2,11 +2,12 @@ import type { OnModuleInit } from '@nestjs/common';
 import type { DiscoveryService } from '@nestjs/core';
 import { ConfigurationError } from '../receiver/errors.ts';
 import { noteDeclared } from './declared-methods.ts';
+import { closesFirst } from './hook-order.ts';
 import { RECEIVER_LIFECYCLE, WORKER_LIFECYCLE } from './tokens.ts';
 
 /**
  * Notes the decorated methods when the container is built. Refuses to start without a receiver, and if the
- * hooks of a receiver or worker would never run.
+ * hooks of a receiver or worker would never run, or not in their order.
  */
 export class ModuleCheck implements OnModuleInit {
   readonly #discovery: DiscoveryService;
@@ -31,6 +32,12 @@ export class ModuleCheck implements OnModuleInit {
       throw new ConfigurationError(
         'the options of PosthornModule depend on a provider of the scope REQUEST, which does not exist when ' +
           'the application starts: inject only providers of the default scope',
+      );
+    }
+    if (!lifecycles.every(closesFirst)) {
+      throw new ConfigurationError(
+        'this version of @nestjs/core does not let PosthornModule close before the modules whose connections ' +
+          'its handlers use: install NestJS 11 or 12, for which posthorn/nestjs is made',
       );
     }
   }

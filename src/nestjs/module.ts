@@ -1,10 +1,10 @@
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService, HttpAdapterHost } from '@nestjs/core';
 import { createReceiver } from '../create-receiver.ts';
+import { checkOptions, invalidOption } from '../receiver/checks/check-options.ts';
 import type { Schemas } from '../receiver/events/schema.ts';
 import type { Receiver } from '../receiver/receiver-interface.ts';
 import { optionNames } from '../receiver/settings.ts';
-import { checkOptions, invalidOption } from '../receiver/values/check-options.ts';
 import { show } from '../receiver/values/foreign-values.ts';
 import { ModuleCheck } from './module-check.ts';
 import type {
@@ -24,6 +24,9 @@ import { WorkerLifecycle } from './worker-lifecycle.ts';
  *
  * @example
  * ```ts
+ * import { Module } from '@nestjs/common';
+ * import { PosthornModule } from 'posthorn/nestjs';
+ *
  * @Module({ imports: [PosthornModule.forRoot({ path: '/webhooks', signingKey: process.env.SIGNING_KEY })] })
  * export class WebhooksModule {}
  * ```
@@ -51,6 +54,9 @@ export class PosthornModule {
    *
    * @example
    * ```ts
+   * import { ConfigService } from '@nestjs/config';
+   * import { PosthornModule } from 'posthorn/nestjs';
+   *
    * PosthornModule.forRootAsync({
    *   inject: [ConfigService],
    *   useFactory: (config: ConfigService) => ({ path: '/webhooks', signingKey: config.get('SIGNING_KEY') }),
@@ -73,6 +79,9 @@ export class PosthornModule {
    *
    * @example
    * ```ts
+   * import { createBullWorker } from 'posthorn/bullmq';
+   * import { PosthornModule } from 'posthorn/nestjs';
+   *
    * PosthornModule.forWorker({
    *   useFactory: (receiver) => createBullWorker(receiver, { connection, scope }),
    * });

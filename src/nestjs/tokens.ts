@@ -1,5 +1,5 @@
 import { Inject } from '@nestjs/common';
-import { invalidOption } from '../receiver/values/check-options.ts';
+import { invalidOption } from '../receiver/checks/check-options.ts';
 import { show } from '../receiver/values/foreign-values.ts';
 
 /**
@@ -10,6 +10,9 @@ import { show } from '../receiver/values/foreign-values.ts';
  *
  * @example
  * ```ts
+ * import type { Receiver } from 'posthorn';
+ * import { getReceiverToken } from 'posthorn/nestjs';
+ *
  * const receiver = app.get<Receiver>(getReceiverToken());
  * ```
  */
@@ -24,6 +27,9 @@ export function getReceiverToken(name?: string): symbol {
  *
  * @example
  * ```ts
+ * import type { Receiver } from 'posthorn';
+ * import { InjectReceiver } from 'posthorn/nestjs';
+ *
  * constructor(@InjectReceiver() private readonly receiver: Receiver) {}
  * ```
  */

@@ -61,6 +61,8 @@ export class ConfigurationError extends CodedError<'ConfigurationError'> {
  *
  * @example
  * ```ts
+ * import { PermanentError } from 'posthorn';
+ *
  * receiver.on('dispute.created', (event) => {
  *   if (event.data.amount === undefined) throw new PermanentError('a dispute without an amount');
  * });
@@ -147,6 +149,56 @@ export class DeadLetterError extends CodedError<'DeadLetterError'> {}
 
 /** A bug in posthorn; please report it. */
 export class InternalError extends CodedError<'InternalError'> {}
+
+/**
+ * Any error that posthorn throws, by its class. A `switch` over `code` narrows it to the class of that code,
+ * and TypeScript can check that the `switch` covers every code. The codes of `posthorn/postgres`,
+ * `posthorn/sqlite`, `posthorn/client` and `posthorn/sandbox` are included. For the members of those classes
+ * use `instanceof`: their types stay out of programs that do not import them.
+ *
+ * `report.error` is not always one of them: that of a job which its queue has given up has only the code.
+ *
+ * @example
+ * ```ts
+ * import { type AnyPosthornError, PosthornError } from 'posthorn';
+ *
+ * function show(error: AnyPosthornError): string {
+ *   switch (error.code) {
+ *     case 'event_too_old':
+ *     case 'event_in_future':
+ *       return `is a clock wrong? event ${error.event.id}`; // an EventError
+ *     case 'data_invalid':
+ *       return error.issues.map(({ message }) => message).join(', '); // a DataError
+ *     default:
+ *       return `${error.code}: ${error.message}`;
+ *   }
+ * }
+ *
+ * try {
+ *   await receiver.verify(body, headers);
+ * } catch (error) {
+ *   if (!(error instanceof PosthornError)) throw error;
+ *   console.log(show(error as AnyPosthornError));
+ * }
+ * ```
+ */
+export type AnyPosthornError =
+  | AbortedError
+  | ConfigurationError
+  | CredentialsError
+  | DataError
+  | DeadLetterError
+  | EventError
+  | HandlerError
+  | InternalError
+  | JobError
+  | PermanentError
+  | RequestError
+  | SignatureError
+  | UnavailableError
+  | CodedError<'InboxError'>
+  | CodedError<'ServiceError'>
+  | CodedError<'RefusedError'>;
 
 /**
  * Makes `instanceof` recognize errors of the same class from another copy of posthorn: a process can load the

@@ -1,17 +1,17 @@
+import type { NotAGenerator } from './checks/called-functions.ts';
 import type { DeadLetter, DeadLetters } from './dead-letters/dead-letters.ts';
 import type { Pattern } from './events/catalog.ts';
 import type { AnyEvent, EventOf } from './events/event.ts';
 import type { EventFilter } from './events/event-filter.ts';
 import type { Schemas } from './events/schema.ts';
-import type { DispatchOptions } from './handling/dispatch-options.ts';
-import type { Middleware } from './handling/middleware.ts';
-import type { HandlerContext, HandlerOptions, UnhandledHandler } from './handling/route.ts';
+import type { Middleware } from './handling/handlers/middleware.ts';
+import type { HandlerContext, HandlerOptions, UnhandledHandler } from './handling/handlers/route.ts';
+import type { DispatchOptions } from './handling/ways-in/dispatch-options.ts';
 import type { Health } from './health/health.ts';
 import type { ObserveOptions, Observer, Report } from './outcomes/report.ts';
 import type { Delivery, Reply } from './request/delivery.ts';
 import type { HeaderFields } from './request/headers.ts';
 import type { RawBody } from './request/raw-body.ts';
-import type { NotAGenerator } from './values/called-functions.ts';
 
 /** Receives webhooks. Register handlers, then mount it with one of the adapters. */
 export interface Receiver<S extends Schemas = Record<never, never>> {

@@ -1,23 +1,26 @@
 import { Authenticator } from './authentication/authenticator.ts';
 import { isSignatureHeader } from './authentication/signature.ts';
+import { checkFunction, type NotAGenerator } from './checks/called-functions.ts';
+import { checkOptions, readDuration } from './checks/check-options.ts';
 import type { DeadLetter, DeadLetters } from './dead-letters/dead-letters.ts';
 import { deadLetterWarnings } from './dead-letters/exposure.ts';
 import type { Pattern } from './events/catalog.ts';
 import { type AnyEvent, checkAge, createdAtMs, type EventOf, parseEvent } from './events/event.ts';
 import { type EventFilter, toEventFilters } from './events/event-filter.ts';
 import type { Schemas } from './events/schema.ts';
-import { deliver } from './handling/deliver.ts';
-import { DeliveryProgress, toReport } from './handling/delivery-progress.ts';
-import { dispatch } from './handling/dispatch.ts';
-import { type DispatchOptions, readDispatchOptions } from './handling/dispatch-options.ts';
-import { drop } from './handling/drop.ts';
-import type { KeptMiddleware, Middleware } from './handling/middleware.ts';
-import { createServices, type ReceiverServices } from './handling/receiver-services.ts';
-import { replay } from './handling/replay.ts';
-import type { HandlerContext, HandlerOptions, UnhandledHandler } from './handling/route.ts';
-import { Router } from './handling/router.ts';
-import { hasHadKeys, waitForKeys } from './handling/wait-for-keys.ts';
-import type { Health, LastDelivery } from './health/health.ts';
+import type { KeptMiddleware, Middleware } from './handling/handlers/middleware.ts';
+import type { HandlerContext, HandlerOptions, UnhandledHandler } from './handling/handlers/route.ts';
+import { Router } from './handling/handlers/router.ts';
+import { deliver } from './handling/ways-in/deliver.ts';
+import { DeliveryProgress } from './handling/ways-in/delivery-progress.ts';
+import { DeliveryReports } from './handling/ways-in/delivery-reports.ts';
+import { dispatch } from './handling/ways-in/dispatch.ts';
+import { type DispatchOptions, readDispatchOptions } from './handling/ways-in/dispatch-options.ts';
+import { drop } from './handling/ways-in/drop.ts';
+import { createServices, type ReceiverServices } from './handling/ways-in/receiver-services.ts';
+import { replay } from './handling/ways-in/replay.ts';
+import { hasHadKeys, waitForKeys } from './handling/ways-in/wait-for-keys.ts';
+import type { Health } from './health/health.ts';
 import { LetterCount } from './health/letter-count.ts';
 import { StoreProbe } from './health/store-probe.ts';
 import { MisdirectedDeliveries } from './outcomes/misdirected.ts';
@@ -28,7 +31,7 @@ import { Reporter } from './outcomes/reporter.ts';
 import type { Receiver } from './receiver-interface.ts';
 import { BodyMemory } from './request/body-memory.ts';
 import { checkDelivery, type Delivery, type Reply } from './request/delivery.ts';
-import { isConnected, waitUntil } from './request/delivery-functions.ts';
+import { isConnected } from './request/delivery-functions.ts';
 import { exceedsOneRead, mustClose, readHead } from './request/head.ts';
 import { type HeaderFields, readHeaders } from './request/headers.ts';
 import { type RawBody, toBytes } from './request/raw-body.ts';
@@ -36,8 +39,6 @@ import type { Settings } from './settings.ts';
 import { Activity } from './timing/activity.ts';
 import { nextBatch } from './timing/delivery-batch.ts';
 import { settledWithin } from './timing/time-limit.ts';
-import { checkFunction, type NotAGenerator } from './values/called-functions.ts';
-import { checkOptions, readDuration } from './values/check-options.ts';
 
 // Start at docs/how-it-works.md: the way of a delivery, file by file, and the states of a run.
 
@@ -48,14 +49,13 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   readonly #router: Router;
   readonly #middlewares: KeptMiddleware[] = [];
   readonly #warnings: PendingWarnings;
-  readonly #reporter: Reporter;
+  readonly #reports: DeliveryReports;
   readonly #activity = new Activity();
   readonly #authenticator: Authenticator;
   readonly #services: ReceiverServices;
   readonly #storeProbe: StoreProbe;
   readonly #letterCount: LetterCount | undefined;
   readonly #misdirected = new MisdirectedDeliveries();
-  #lastDelivery: LastDelivery | undefined;
   #closed: Promise<{ abandoned: string[] }> | undefined;
 
   constructor(settings: Settings, warnings: PendingWarnings) {
@@ -69,7 +69,7 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
       retryAfterSeconds: Math.ceil((settings.retryScheduleMs[0] ?? 60_000) / 1_000),
       drainMs: settings.bodyTimeoutMs,
     };
-    this.#reporter = new Reporter(warnings, settings.name);
+    this.#reports = new DeliveryReports(new Reporter(warnings, settings.name), this.#activity, warnings);
     this.#router = new Router(settings.queue !== undefined, warnings);
     this.#authenticator = new Authenticator(settings, bodyMemory);
     this.#services = createServices(
@@ -84,13 +84,14 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     this.#letterCount = deadLetters && new LetterCount(deadLetters, now);
   }
 
+  /** Takes a delivery to its reply: reads its head, has it handled, and reports its outcome. */
   async receive(delivery: Delivery): Promise<Reply> {
     const progress = this.#begin('delivery');
     try {
       checkDelivery(delivery);
       if (delivery.timeLimitMs !== undefined) progress.deadline.shorten(delivery.timeLimitMs);
       const head = readHead(delivery.headers);
-      // A large body of a waiting delivery would lie in its stream, where nothing counts it. So its delivery
+      // While a delivery waits, a large body would fill its stream, where no limit counts it. So the delivery
       // waits for a batch only before its answer.
       const mayBeLarge = exceedsOneRead(head);
       if (!mayBeLarge) await nextBatch();
@@ -98,16 +99,16 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
       const answer = await deliver(this.#services, authenticate, progress);
       if (mayBeLarge) await nextBatch();
       progress.answerSent = isConnected(delivery, this.#warnings.addMisuse);
-      if (progress.unfinished && !progress.joined) this.#reportEndLater(delivery, progress);
+      if (progress.unfinished && !progress.joined) this.#reports.reportEndLater(delivery, progress);
       if (hasHadKeys(progress)) await waitForKeys(delivery, progress, this.#warnings.addMisuse);
-      this.#report(answer, progress);
+      this.#reports.report(answer, progress);
       const isUnread = !progress.bodyRead && mustClose(head, this.#settings.maxBodyBytes);
       return toReply(answer, isUnread || isBodyUnfinished(answer), this.#replySettings);
     } catch (error) {
       // The adapter is at fault, for example with headers in an unknown form.
       const refused = refuse(error);
       progress.answerSent = true;
-      this.#report(refused, progress);
+      this.#reports.report(refused, progress);
       return toReply(refused, true, this.#replySettings);
     } finally {
       this.#activity.end();
@@ -146,29 +147,6 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     return new DeliveryProgress(this.#settings, source, this.#closed !== undefined);
   }
 
-  #report(answer: Answer, progress: DeliveryProgress): void {
-    if (progress.keyIndex !== undefined) {
-      const { outcome, error } = answer;
-      this.#lastDelivery = { receivedAt: progress.receivedAt, outcome, code: error?.code };
-    }
-    this.#reporter.emit(toReport(answer, progress, false));
-  }
-
-  /** Only the delivery that started the run reports its late result. */
-  #reportEndLater(delivery: Delivery, progress: DeliveryProgress): void {
-    this.#activity.begin();
-    const reported = this.#reportEnd(progress).finally(() => this.#activity.end());
-    waitUntil(delivery, reported, this.#warnings.addMisuse);
-  }
-
-  async #reportEnd(progress: DeliveryProgress): Promise<void> {
-    const answer = await progress.run?.answer.settled();
-    if (answer !== undefined && progress.run?.progress.attempt !== undefined) {
-      this.#reporter.emit(toReport(answer, progress, true));
-    }
-    await progress.run?.keysReleased();
-  }
-
   /** Handles a replay or a job, for which no sender waits. */
   async #reportAnswer(
     source: ReportSource,
@@ -177,8 +155,7 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     const progress = this.#begin(source);
     try {
       const answer = await handle(progress).catch(refuse);
-      const report = toReport(answer, progress, false);
-      this.#reporter.emit(report);
+      const report = this.#reports.report(answer, progress);
       await progress.run?.keysReleased();
       return report;
     } finally {
@@ -204,7 +181,7 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     if (error === undefined) return;
     const progress = new DeliveryProgress(this.#settings, 'delivery');
     progress.answerSent = true;
-    this.#report(refuse(error), progress);
+    this.#reports.report(refuse(error), progress);
   }
 
   on<const P extends Pattern, Result = unknown>(
@@ -229,7 +206,7 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   }
 
   observe(observer: Observer, options: ObserveOptions = {}): this {
-    this.#reporter.add(observer, options);
+    this.#reports.observe(observer, options);
     return this;
   }
 
@@ -257,7 +234,7 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
       store,
       running: this.#services.runs.count,
       deadLetters,
-      lastDelivery: this.#lastDelivery,
+      lastDelivery: this.#reports.lastDelivery,
     };
   }
 

@@ -9,8 +9,11 @@ export type ReportCode = Exclude<
   | CodeOf<'DeadLetterError' | 'InboxError' | 'ServiceError' | 'RefusedError'>
 >;
 
+/** An outcome whose answer is a 4xx or 5xx. */
+export type RefusedOutcome = 'rejected' | 'failed' | 'busy';
+
 /** The refusal of a delivery. */
-type Refusal = readonly [outcome: 'rejected' | 'failed' | 'busy', status: number, title: string];
+type Refusal = readonly [outcome: RefusedOutcome, status: number, title: string];
 
 /** The refusal of a delivery, by the code of its error. The member `status` of errors is from here too. */
 export const refusals: Readonly<Record<ReportCode, Refusal>> = {

@@ -1,5 +1,7 @@
 import { type CredentialsCheck, createCredentialsCheck } from './authentication/credentials.ts';
 import { createKeySource, type KeySource } from './authentication/signing-keys.ts';
+import { checkFunction } from './checks/called-functions.ts';
+import { checkOptions, invalidOption, readDuration, readInteger } from './checks/check-options.ts';
 import type { DeadLetters } from './dead-letters/dead-letters.ts';
 import type { Store } from './dedupe/store.ts';
 import { catalog } from './events/catalog.ts';
@@ -7,8 +9,6 @@ import type { StandardSchemaV1 } from './events/schema.ts';
 import type { ReceiverOptions } from './options.ts';
 import type { Queue } from './queue/queue.ts';
 import { createClock } from './timing/clock.ts';
-import { checkFunction } from './values/called-functions.ts';
-import { checkOptions, invalidOption, readDuration, readInteger } from './values/check-options.ts';
 import { propertyOf, show } from './values/foreign-values.ts';
 
 /** The input of each reader of an option. */
@@ -217,7 +217,7 @@ function checkMethods(name: string, value: unknown, methods: readonly string[]):
   const missing = methods.find((method) => typeof value !== 'object' || isMissing(method));
   if (missing !== undefined)
     throw invalidOption(name, `must be an object with ${methods.join(', ')}; ${missing} is missing`);
-  // `list` may well be a generator function: whoever lists the letters iterates it.
+  // `list` may be a generator function, because its result is iterated.
   for (const method of methods.filter((each) => each !== 'list'))
     checkFunction(propertyOf(value, method), `${method} of ${name}`);
 }

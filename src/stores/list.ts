@@ -25,11 +25,13 @@ export interface ListedStore {
   /** The export that makes its tables. The program has a command `posthorn <name>` for it. */
   readonly migration?: string;
   readonly platforms: readonly Platform[];
-  /** The option `--<name>` of `posthorn dead-letters`. Without it the program cannot reach the letters. */
+  /**
+   * The option `--<name>` of `posthorn dead-letters`. Without it the program cannot reach the dead letters.
+   */
   readonly option?: LettersOption;
 }
 
-/** The option that says where the letters of a store are. */
+/** The option that says where the dead letters of a store are. */
 export interface LettersOption {
   /** The name of its value, and the noun for it. */
   readonly value: string;

@@ -1,8 +1,9 @@
+import { checkOptions, invalidOption } from '../receiver/checks/check-options.ts';
 import { ConfigurationError } from '../receiver/errors.ts';
-import { checkOptions, invalidOption } from '../receiver/values/check-options.ts';
 import { show, typeNameOf } from '../receiver/values/foreign-values.ts';
 import { acceptedAnswers } from './adapter-conformance/accepted-answers.ts';
 import { casesOf, type Group } from './adapter-conformance/case.ts';
+import { adapterCases } from './adapter-conformance/case-ids.ts';
 import { failedAnswers, lateAnswers } from './adapter-conformance/failed-answers.ts';
 import { hangUps } from './adapter-conformance/hang-ups.ts';
 import { crowdedBodies, cutBodies, longBodies, slowBodies } from './adapter-conformance/hostile-bodies.ts';
@@ -20,7 +21,7 @@ import {
 import { servedPaths } from './adapter-conformance/served-paths.ts';
 import { unavailableAnswers } from './adapter-conformance/unavailable-answers.ts';
 import { unsentRests } from './adapter-conformance/unsent-rests.ts';
-import type { ConformanceCase } from './conformance-case.ts';
+import { type ConformanceCase, withIds } from './conformance-case.ts';
 
 export type {
   AdapterConformanceOptions,
@@ -40,6 +41,10 @@ export type {
  *
  * @example
  * ```ts
+ * import { once } from 'node:events';
+ * import { createServer } from 'node:http';
+ * import { adapterConformance, type Serve } from 'posthorn/testing';
+ *
  * const serve: Serve = async (receiver) => {
  *   const server = createServer(toMyFramework(receiver)).listen(0, '127.0.0.1');
  *   await once(server, 'listening');
@@ -59,7 +64,8 @@ export function adapterConformance(
   options: AdapterConformanceOptions = {},
 ): readonly ConformanceCase[] {
   const platform = readPlatform(serve, options);
-  return groupsFor(platform).flatMap((group) => casesOf(group, platform));
+  const cases = groupsFor(platform).flatMap((group) => casesOf(group, platform));
+  return withIds(cases, adapterCases);
 }
 
 const FLAGS = ['foldsRepeatedHeaders', 'wholeBodiesOnly', 'hidesConnections'] as const;

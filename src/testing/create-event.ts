@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { checkOptions } from '../receiver/checks/check-options.ts';
 import { ConfigurationError } from '../receiver/errors.ts';
 import { type EventType, eventTypes } from '../receiver/events/catalog.ts';
 import type { WebhookEvent } from '../receiver/events/event.ts';
 import { nearestType } from '../receiver/events/nearest-pattern.ts';
 import type { EventData } from '../receiver/events/schema.ts';
-import { checkOptions } from '../receiver/values/check-options.ts';
 import { shorten, show } from '../receiver/values/foreign-values.ts';
 import { createSampleData } from '../service/shapes/sample-data.ts';
 
@@ -22,6 +22,8 @@ export interface CreateEventOptions {
  *
  * @example
  * ```ts
+ * import { createEvent } from 'posthorn/testing';
+ *
  * const event = createEvent('transfer.succeeded', { id: 'TR1', amount: 1250 });
  * ```
  */

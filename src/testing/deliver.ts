@@ -1,7 +1,7 @@
 import { types } from 'node:util';
+import { checkOptions } from '../receiver/checks/check-options.ts';
 import { ConfigurationError } from '../receiver/errors.ts';
 import type { Receiver } from '../receiver/receiver-interface.ts';
-import { checkOptions } from '../receiver/values/check-options.ts';
 import { propertyOf, show, typeNameOf } from '../receiver/values/foreign-values.ts';
 import { type SignedHeadersOptions, signedHeaders } from './signed-headers.ts';
 
@@ -27,6 +27,8 @@ export interface DeliverOptions extends SignedHeadersOptions {
  *
  * @example
  * ```ts
+ * import { createEvent, deliver } from 'posthorn/testing';
+ *
  * const response = await deliver(receiver, createEvent('transfer.succeeded', { amount: 1250 }), { key });
  * console.log(response.status, await response.json()); // 200 { outcome: 'processed', id: 'evt_…' }
  *

@@ -1,5 +1,6 @@
 import type { Store } from '../receiver/dedupe/store.ts';
-import type { ConformanceCase } from './conformance-case.ts';
+import { type CaseWithoutId, type ConformanceCase, withIds } from './conformance-case.ts';
+import { storeCases } from './store-conformance/case-ids.ts';
 import { claims } from './store-conformance/claims.ts';
 import { holds } from './store-conformance/holds.ts';
 import { lateClaims } from './store-conformance/late-claims.ts';
@@ -15,11 +16,13 @@ import { type Requirements, Subject } from './store-conformance/subject.ts';
  *
  * @example
  * ```ts
+ * import { storeConformance } from 'posthorn/testing';
+ *
  * for (const { name, run } of storeConformance(() => createMyStore())) test(name, run);
  * ```
  */
 export function storeConformance(createStore: () => Store | Promise<Store>): readonly ConformanceCase[] {
-  const casesOf = (requirements: Requirements, concern: (store: Store) => boolean): ConformanceCase[] =>
+  const casesOf = (requirements: Requirements, concern: (store: Store) => boolean): CaseWithoutId[] =>
     Object.entries(requirements).map(([name, check]) => ({
       name,
       run: async () => {
@@ -27,11 +30,12 @@ export function storeConformance(createStore: () => Store | Promise<Store>): rea
         if (concern(store)) await check(new Subject(store));
       },
     }));
-  return [
+  const cases = [
     ...casesOf(claims, () => true),
     ...casesOf({ ...peeks, ...holds }, hasPeek),
     ...casesOf(lateClaims, (store) => store.refusesLateClaims === true),
   ];
+  return withIds(cases, storeCases);
 }
 
 function hasPeek(store: Store): boolean {

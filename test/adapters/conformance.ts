@@ -1,6 +1,7 @@
-import { type AdapterConformanceOptions, adapterConformance, type ConformanceCase } from 'posthorn/testing';
+import { type AdapterConformanceOptions, adapterConformance } from 'posthorn/testing';
 import { test } from 'vitest';
 import { casesOf } from '../../src/testing/adapter-conformance/case.ts';
+import type { CaseWithoutId } from '../../src/testing/conformance-case.ts';
 import { expectations, garbage, hangUpsInPipelines, pipelines } from './connections.ts';
 import type { Mount } from './endpoint.ts';
 import { rejections } from './rejections.ts';
@@ -12,7 +13,7 @@ export function conformance(mount: Mount, options?: AdapterConformanceOptions): 
 }
 
 /** What our adapters, with the servers that they are mounted on, do besides. */
-export function ownCases(mount: Mount, { wholeBodiesOnly = false } = {}): ConformanceCase[] {
+export function ownCases(mount: Mount, { wholeBodiesOnly = false } = {}): CaseWithoutId[] {
   const connections = [unreadRests, expectations, pipelines, hangUpsInPipelines, garbage];
   const groups = wholeBodiesOnly ? [rejections] : [rejections, ...connections];
   const platform = {

@@ -1,8 +1,9 @@
 import { Injectable, type Provider, Scope } from '@nestjs/common';
+import { ModulesContainer } from '@nestjs/core';
 import { Test } from '@nestjs/testing';
 import type { WebhookEvent } from 'posthorn';
 import { OnWebhook, PosthornModule } from 'posthorn/nestjs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { throwing } from '../support/throwing.ts';
 import { options, send, start } from './application.ts';
 
@@ -19,6 +20,11 @@ function decorated(name: string, pattern = 'transfer.succeeded', more: object = 
     book(_event: WebhookEvent): void {}
   }
   return Payments;
+}
+
+/** What all modules of NestJS inherit. */
+interface Modules {
+  distance: unknown;
 }
 
 /** Returns the message of the error with which an application does not start. */
@@ -66,6 +72,21 @@ describe('an application does not start', () => {
     const providers = [decorated('again'), decorated('again', 'transfer.suceeded')];
     const module = await Test.createTestingModule({ imports: [receiver('again')], providers }).compile();
     for (const _attempt of [1, 2]) await expect(module.init()).rejects.toThrow('transfer.suceeded');
+  });
+
+  test.each([
+    [
+      'have no distance',
+      (modules: Modules) => vi.spyOn(modules, 'distance', 'get').mockReturnValue(undefined),
+    ],
+    ['keep their distance', (modules: Modules) => vi.spyOn(modules, 'distance', 'set').mockReturnValue()],
+  ])('on a NestJS whose modules %s, which would close pools before the receiver', async (_title, change) => {
+    const [module] = (await start({})).get(ModulesContainer).values();
+    const spy = change(Object.getPrototypeOf(module));
+    onTestFinished(() => void spy.mockRestore());
+    expect(await refusal([receiver('unordered')], [decorated('unordered')])).toMatch(
+      /^this version of @nestjs\/core does not let PosthornModule close before the modules whose connections/,
+    );
   });
 
   test('with a factory that returns no worker', async () => {

@@ -7,6 +7,7 @@ import { errorCodes } from '../../src/receiver/error-codes.ts';
 import { HeldHandler } from '../support/held-handler.ts';
 import { listenUntilTheEnd } from '../support/listen.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
+import { outcomes } from '../support/outcomes.ts';
 import { usePrintedErrors } from '../support/printed-errors.ts';
 import { Seen } from '../support/seen.ts';
 import { KEY } from '../support/served.ts';
@@ -85,7 +86,6 @@ test('there is a situation for every outcome and every code of a report', () => 
     .flat()
     .filter((code) => !never.has(code));
   expect(new Set(situations.flatMap(({ expected }) => expected.code ?? []))).toEqual(new Set(codes));
-  const outcomes = ['processed', 'duplicate', 'ignored', 'queued', 'parked', 'rejected', 'failed', 'busy'];
   expect(new Set(situations.map(({ expected }) => expected.outcome))).toEqual(new Set(outcomes));
 });
 

@@ -63,11 +63,12 @@ for (const [place = '', , permitted = ''] of rowsOf('src/README.md')) {
   places.set(names(place).join(), permitted === 'all above' ? [...places.keys()] : names(permitted));
 }
 
-/** The room that a file lies in, and its place in that room if the page divides the room. */
+/** The room that a file lies in, and its place in that room if the page divides the room, and so on. */
 function placesOf(file: string): readonly string[] {
-  const [room = '', inside = ''] = file.replace(/^src\//, '').split('/');
-  const isDivided = [...places.keys()].some((place) => place.startsWith(`${room}/`));
-  return isDivided ? [room, `${room}/${inside}`] : [room];
+  const within = file.replace(/^src\//, '').split('/');
+  const all = within.map((_, index) => within.slice(0, index + 1).join('/'));
+  const isDivided = (place: string) => [...places.keys()].some((other) => other.startsWith(`${place}/`));
+  return all.slice(0, all.findIndex((place) => !isDivided(place)) + 1);
 }
 
 function mayImport(from: string, to: string): boolean {
@@ -123,12 +124,12 @@ describe('imports point one way:', () => {
   });
 
   test('the tables would refuse a type import the wrong way', () => {
-    expect(importsOf('src/receiver/handling/delivery-progress.ts')).toContainEqual({
-      target: 'src/receiver/handling/run.ts',
+    expect(importsOf('src/receiver/handling/ways-in/delivery-progress.ts')).toContainEqual({
+      target: 'src/receiver/handling/run/run.ts',
       typeOnly: true,
     });
-    const [run, lease] = ['src/receiver/handling/run.ts', 'src/receiver/dedupe/lease.ts'];
-    expect(mayImport(run, 'src/receiver/handling/router.ts')).toBe(true);
+    const [run, lease] = ['src/receiver/handling/run/run.ts', 'src/receiver/dedupe/lease.ts'];
+    expect(mayImport(run, 'src/receiver/handling/handlers/router.ts')).toBe(true);
     expect(mayImport(run, lease)).toBe(true);
     expect(mayImport(lease, run)).toBe(false);
     expect(mayImport(run, 'src/stores/memory/memory.ts')).toBe(false);

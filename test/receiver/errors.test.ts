@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 import {
   type AbortedError,
+  type AnyPosthornError,
   type ConfigurationError,
   type ErrorCode,
-  type EventError,
+  EventError,
   PermanentError,
   PosthornError,
   type Report,
@@ -14,6 +15,7 @@ import {
   type WarningCode,
 } from 'posthorn';
 import { ServiceError } from 'posthorn/client';
+import type { InboxError } from 'posthorn/postgres';
 import { RefusedError } from 'posthorn/sandbox';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { errorCodes } from '../../src/receiver/error-codes.ts';
@@ -181,6 +183,35 @@ describe('codes are types:', () => {
       }
     }
     expect(explain({ code: 'closing' })).toBe('later');
+  });
+
+  test('a switch over the code of any error narrows its class, and knows the cases that are missing', () => {
+    expectTypeOf<AnyPosthornError['code']>().toEqualTypeOf<ErrorCode>();
+    expectTypeOf<AnyPosthornError>().toExtend<PosthornError>();
+    expectTypeOf<ServiceError | RefusedError | InboxError>().toExtend<AnyPosthornError>();
+
+    function show(error: AnyPosthornError): unknown {
+      switch (error.code) {
+        case 'event_too_old':
+          expectTypeOf(error).toEqualTypeOf<EventError>();
+          return error.event.id;
+        case 'data_invalid':
+          return error.issues;
+        case 'service_refused':
+          return error.status;
+        // @ts-expect-error no such code
+        case 'event_to_old':
+          return undefined;
+        default:
+          expectTypeOf(error.code).toEqualTypeOf<
+            Exclude<ErrorCode, 'event_too_old' | 'data_invalid' | 'service_refused'>
+          >();
+          return error.code;
+      }
+    }
+    expect(show(new EventError('event_too_old', 'm', { id: 'e1' }))).toBe('e1');
+    expect(show(new ServiceError('service_refused', 'm', { status: 404 }))).toBe(404);
+    expect(show(new PermanentError('m'))).toBe('permanent');
   });
 
   test('that of a warning', () => {

@@ -4,17 +4,17 @@ import type { Mistake } from './mistakes.ts';
 export const claimMistakes: readonly Mistake[] = [
   {
     name: 'a drop goes by what its look has found',
-    file: 'receiver/handling/claim-for-letter.ts',
-    find: 'const answer = await claim.take();',
+    file: 'receiver/handling/letters/claim-for-letter.ts',
+    find: 'const reply = await claim.take();',
     replace:
-      "const lease = { state: 'held', isOld: false, keep() {}, stop() {} };\n" +
-      "    const answer = found === undefined ? await claim.take() : { state: 'claimed', lease };",
+      "const lease = { state: 'held', needsConfirmation: false, startRenewing() {}, stop() {} };\n" +
+      "    const reply = found === undefined ? await claim.take() : { state: 'claimed', lease };",
     scope: 'a parked letter that is replayed and dropped',
     promise: 'no event is dropped while a run has a lease that holds',
   },
   {
     name: 'a drop takes an event that is running for one that was handled',
-    file: 'receiver/handling/claim-for-letter.ts',
+    file: 'receiver/handling/letters/claim-for-letter.ts',
     find: "if (found?.state === 'completed') return { state: 'completed' };",
     replace: "if (found?.state !== 'unknown') return { state: 'completed' };",
     scope: 'a parked letter that is replayed and dropped',
@@ -46,7 +46,7 @@ export const claimMistakes: readonly Mistake[] = [
   },
   {
     name: 'a delivery that waits does not give back a claim that got no answer',
-    file: 'receiver/handling/wait-for-other.ts',
+    file: 'receiver/handling/run/wait-for-other.ts',
     find: 'if (hasFailed) void claim.release([]);',
     replace: '',
     scope: 'a lost reply',
@@ -70,7 +70,7 @@ export const claimMistakes: readonly Mistake[] = [
   },
   {
     name: 'the claim of a drop is taken for a run',
-    file: 'receiver/handling/claim-for-letter.ts',
+    file: 'receiver/handling/letters/claim-for-letter.ts',
     find: 'services, warnings, nextHoldToken());',
     replace: 'services, warnings);',
     scope: 'a parked letter that is replayed and dropped',

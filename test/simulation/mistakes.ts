@@ -24,7 +24,7 @@ export interface Mistake extends SourceMistake {
 export const mistakes: readonly Mistake[] = [
   {
     name: 'the id is recorded before the handlers run',
-    file: 'receiver/handling/handle-event.ts',
+    file: 'receiver/handling/run/handle-event.ts',
     find: 'run.finished = startHandlers(run, event, lease);',
     replace: 'await run.claim.complete();\n  run.finished = startHandlers(run, event, lease);',
     scope: 'without a fault',
@@ -32,7 +32,7 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     name: 'a duplicate of a running event is accepted',
-    file: 'receiver/handling/handle-event.ts',
+    file: 'receiver/handling/run/handle-event.ts',
     find: "if (found.state === 'busy') found = await waitForOther(run, found);",
     replace: "if (found.state === 'busy') return accept('duplicate', run.input.id);",
     scope: 'without a fault',
@@ -40,8 +40,8 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     name: 'handlers begin on an old claim',
-    file: 'receiver/handling/handle-event.ts',
-    find: 'while (lease.isOld) lease',
+    file: 'receiver/handling/run/handle-event.ts',
+    find: 'while (lease.needsConfirmation) lease',
     replace: 'while (1 > 2) lease',
     scope: 'a standstill',
     promise: 'handlers begin only on a lease that holds',
@@ -66,7 +66,7 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     name: 'the letter of a last attempt is stored after it',
-    file: 'receiver/handling/handle-event.ts',
+    file: 'receiver/handling/run/handle-event.ts',
     find: 'run.progress.final ? await prepareLastAttempt(run, found) : undefined;',
     replace: 'undefined;',
     scope: 'without a fault',
@@ -74,7 +74,7 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     name: 'nobody looks again after a letter was stored beside a run',
-    file: 'receiver/handling/event-letter.ts',
+    file: 'receiver/handling/letters/event-letter.ts',
     find: 'if (await isCompleted(handling, services)) await this.remove();',
     replace: '',
     scope: 'without a fault',
@@ -82,7 +82,7 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     name: 'a delivery that no retry will follow fails with the run that it waits for',
-    file: 'receiver/handling/deliver.ts',
+    file: 'receiver/handling/ways-in/deliver.ts',
     find: 'if (isSuccess(answer) || !finalByAge) return answer;',
     replace: 'if (answer !== undefined) return answer;',
     scope: 'without a fault',
@@ -90,7 +90,7 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     name: 'a drop completes an id that it has not claimed',
-    file: 'receiver/handling/drop.ts',
+    file: 'receiver/handling/ways-in/drop.ts',
     find: "const mayDrop = found.state === 'claimed' && (await parked.isStillParked()) && (await areHeld(claims));",
     replace: 'const mayDrop = true;',
     scope: 'a parked letter that is replayed and dropped',
@@ -98,7 +98,7 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     name: 'an await between the last check of the claim and the handlers',
-    file: 'receiver/handling/handle-event.ts',
+    file: 'receiver/handling/run/handle-event.ts',
     find: 'const { state } = lease;',
     replace: 'const { state } = lease;\n    await new Promise((go) => setTimeout(go, 0));',
     scope: 'a standstill',
@@ -106,7 +106,7 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     name: 'what a release says of a completion is ignored',
-    file: 'receiver/handling/run-end.ts',
+    file: 'receiver/handling/run/run-end.ts',
     find: "if (released.state === 'completed') return answerDuplicate(run);",
     replace: '',
     scope: 'a parked letter that is replayed and dropped',
@@ -114,7 +114,7 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     name: 'a late success is not recorded',
-    file: 'receiver/handling/handle-event.ts',
+    file: 'receiver/handling/run/handle-event.ts',
     find: 'if (error === run.interruption.endedBy) void recordLateEnd(run);',
     replace: '',
     scope: 'without a fault',
@@ -130,15 +130,15 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     name: 'a success leaves its letter',
-    file: 'receiver/handling/run-end.ts',
-    find: 'if (origin.removesLetter && run.mayHaveLetter) await run.letter?.remove();\n  return answer;\n}\n\n/**\n * Another run',
-    replace: 'return answer;\n}\n\n/**\n * Another run',
+    file: 'receiver/handling/run/run-end.ts',
+    find: "if (run.letterRules.mayExist) await removeLetter(run, 'success');",
+    replace: '',
     scope: 'without a fault',
     promise: 'no letter is left of an event that was handled',
   },
   {
     name: 'a claim that is lost is run all the same',
-    file: 'receiver/handling/handle-event.ts',
+    file: 'receiver/handling/run/handle-event.ts',
     find: "if (state === 'held') return",
     replace: "if (state !== 'completed') return",
     scope: 'a standstill',
@@ -146,7 +146,7 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     name: 'a delivery waits for one answer only',
-    file: 'receiver/handling/wait-for-other.ts',
+    file: 'receiver/handling/run/wait-for-other.ts',
     find: "if (found !== undefined && found.state !== 'busy') {",
     replace: "if (found !== undefined || found.state !== 'busy') {",
     scope: 'without a fault',
@@ -178,23 +178,31 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     name: 'nobody looks again after the last delivery was parked',
-    file: 'receiver/handling/deliver.ts',
+    file: 'receiver/handling/ways-in/deliver.ts',
     find: 'if (storedAs !== undefined && rulesOf(run.state).hasEnded)',
     replace: 'if (storedAs === undefined && rulesOf(run.state).hasEnded)',
     scope: 'without a fault',
     promise: 'no letter is left of an event that was handled',
   },
   {
+    name: 'handlers run in a step that is not theirs',
+    file: 'receiver/handling/run/handle-event.ts',
+    find: "run.enter({ step: 'running' });",
+    replace: "run.enter({ step: 'completing' });",
+    scope: 'without a fault',
+    promise: 'a run takes only the steps of its diagram',
+  },
+  {
     name: 'a run forgets its own letter',
-    file: 'receiver/handling/run.ts',
-    find: 'return letter !== undefined && (letter.mayExist || this.input.origin.mayBeParked);',
-    replace: 'return letter === undefined && (letter.mayExist || this.input.origin.mayBeParked);',
+    file: 'receiver/handling/letters/letter-rules.ts',
+    find: "const isOwn = known !== 'none' || origin.mayBeParked;",
+    replace: 'const isOwn = false;',
     scope: 'one delivery, whatever fails once',
     promise: 'the replay of an event that was handled is a duplicate, and removes the letter',
   },
   {
     name: 'a drop that drops nothing removes the letter',
-    file: 'receiver/handling/drop.ts',
+    file: 'receiver/handling/ways-in/drop.ts',
     find: "if (isDropped || found.state === 'completed') await parked.remove();",
     replace: "if (isDropped || found.state !== 'completed') await parked.remove();",
     scope: 'a parked letter that is replayed and dropped',
@@ -210,7 +218,7 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     name: 'a run does not end when it is aborted',
-    file: 'receiver/handling/interruption.ts',
+    file: 'receiver/handling/handlers/interruption.ts',
     find: 'for (const listener of this.#listeners) listener(reason);',
     replace: '',
     scope: 'one delivery, whatever fails once',

@@ -25,6 +25,7 @@ export const promiseTexts = [
   'a claim is given back by its process',
   'nobody is shut out by a claim that was given back',
   'a claim that is not a run is neither an attempt nor abandoned',
+  'a run takes only the steps of its diagram',
 ] as const;
 
 export type PromiseText = (typeof promiseTexts)[number];

@@ -3,6 +3,7 @@ import type { Store } from '../../src/receiver/dedupe/store.ts';
 import { createMemoryStore } from '../../src/stores/memory/memory.ts';
 import { type Action, type ActionSource, isAtRest } from './action.ts';
 import { answers, urgentAnswers } from './answers.ts';
+import { watchSteps } from './checked-steps.ts';
 import { clock } from './clock.ts';
 import { deliveries, type SentDelivery } from './deliveries.ts';
 import { faults, frozenProcesses, lateOperations } from './faults.ts';
@@ -54,6 +55,7 @@ export class World {
     clock.reset(longest);
     this.memory = createMemoryStore({ maxEntries: 2 });
     this.promises = new Promises(this);
+    watchSteps(() => this.promises.break('a run takes only the steps of its diagram'));
     this.processes = scope.processes.map((name) => new SimulatedProcess(name, this));
     if (scope.isParked) park(this);
   }

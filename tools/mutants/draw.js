@@ -14,6 +14,8 @@ const { values: options } = parseArgs({
     count: { type: 'string', default: '60' },
     // So many of them come out of the rooms in which a mistake costs most.
     core: { type: 'string', default: '10' },
+    // Only from these folders.
+    in: { type: 'string', multiple: true, default: ['src', 'adapters'] },
   },
 });
 const CORE = /^src\/receiver\/(handling|dedupe)\//;
@@ -48,7 +50,7 @@ const NOT_CODE = /^(?:\/\/|\/?\*|import |export type |type |interface |readonly 
 
 /** @returns {string[]} */
 function sources() {
-  return ['src', 'adapters'].flatMap((folder) =>
+  return options.in.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts'))
       .map((name) => `${folder}/${name.replaceAll('\\', '/')}`)

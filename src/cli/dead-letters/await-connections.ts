@@ -6,8 +6,8 @@ const UNCONNECTED: readonly unknown[] = ['dead_letters_unavailable', 'store_unav
 
 /**
  * Waits for the connections of the module. A server has time to connect before its first delivery, but a
- * command begins at once, and a client that is not connected yet soon refuses it. Resolves once the letters
- * are reachable, with a receiver that waits for its store.
+ * command begins at once, and a client that is not connected yet soon refuses it. Resolves once the dead
+ * letters are reachable, with a receiver that waits for its store.
  */
 export async function awaitConnections({ receiver, deadLetters }: ReceiverModule): Promise<ReceiverModule> {
   const endsAt = performance.now() + CONNECTION_LIMIT_MS;

@@ -32,7 +32,7 @@ export async function drop(ids: readonly string[], options: DropOptions): Promis
   selection.check();
 }
 
-/** Asks before letters are dropped that nobody has named. */
+/** Asks before dead letters are dropped that nobody has named. */
 async function confirmMany(options: DropOptions): Promise<void> {
   if (!process.stdin.isTTY) {
     throw usageError(
@@ -47,7 +47,7 @@ async function confirmMany(options: DropOptions): Promise<void> {
 interface Counts {
   dropped: number;
   failed: number;
-  /** The number of dropped letters whose ids are not completed, so that a delivery would be handled. */
+  /** The number of dropped dead letters whose ids are not completed, so that a delivery would be handled. */
   uncompleted: number;
 }
 
@@ -97,7 +97,7 @@ interface Dropped {
   readonly completed: boolean;
 }
 
-/** Resolves with undefined if the letter was not dropped. */
+/** Resolves with undefined if the dead letter was not dropped. */
 async function dropOne(id: string, source: Source): Promise<Dropped | undefined> {
   const letter = await source.deadLetters.get(id);
   if (letter === undefined) return undefined;
@@ -106,7 +106,7 @@ async function dropOne(id: string, source: Source): Promise<Dropped | undefined>
   return isDropped ? { type: letter.type, completed } : undefined;
 }
 
-/** A receiver drops letters of its own dead letters only, and completes their ids. */
+/** A receiver drops dead letters of its own dead letters only, and completes their ids. */
 async function isOfReceiver({ id }: DeadLetter, { receiverLetters }: Source): Promise<boolean> {
   return (await receiverLetters?.get(id)) !== undefined;
 }

@@ -3,8 +3,8 @@ import { escapeControls } from '../../receiver/outcomes/escape.ts';
 import { colours, joined, type Printable } from '../terminal-text.ts';
 
 /**
- * A time of a letter as ISO 8601, or its number if no Date can hold it: another program may have written the
- * letter, and one letter must not hide the others.
+ * A time of a dead letter as ISO 8601, or its number if no Date can hold it: another program may have written
+ * the dead letter, and one dead letter must not hide the others.
  */
 export function letterTime(ms: number): string {
   const date = new Date(ms);
@@ -18,7 +18,7 @@ const TITLES = ['PARKED', 'TYPE', 'ID', 'ATTEMPTS'] as const;
 const LEAST_REASON = 20;
 const GAP = '  ';
 
-/** A letter in the table. Its texts are escaped already, because their width is measured. */
+/** A dead letter in the table. Its texts are escaped already, because their width is measured. */
 interface Row {
   readonly cells: readonly [parked: string, type: string, id: string, attempts: string];
   readonly reason: string;
@@ -33,8 +33,8 @@ function rowOf({ id, type = '?', reason, message, parkedAt, attempts }: DeadLett
 }
 
 /**
- * The letters as a table as wide as the terminal, or as three lines each if the columns do not fit. An id is
- * never cut, because other commands take it.
+ * The dead letters as a table as wide as the terminal, or as three lines each if the columns do not fit. An
+ * id is never cut, because other commands take it.
  */
 export function tableOf(letters: readonly DeadLetter[], columns: number): readonly Printable[] {
   const rows = letters.map(rowOf);

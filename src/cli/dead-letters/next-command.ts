@@ -10,8 +10,8 @@ interface NextOptions extends SelectionOptions, SourceOptions {
 }
 
 /**
- * The command that goes on with the letters that are left, for a shell; undefined if none is left. It begins
- * after the last letter that has been tried and stays.
+ * The command that goes on with the dead letters that are left, for a shell; undefined if none is left. It
+ * begins after the last dead letter that has been tried and stays.
  */
 export function nextCommand(
   verb: string,
@@ -26,7 +26,7 @@ export function nextCommand(
   return commandOf(verb, selected, options);
 }
 
-/** The command that lists the letters after another one. */
+/** The command that lists the dead letters after another one. */
 export function nextList(after: string, options: NextOptions): string {
   return commandOf('list', selectionWords({ ...options, after }), options);
 }
@@ -38,7 +38,7 @@ function commandOf(verb: string, selected: readonly string[], options: NextOptio
   return [programName(), 'dead-letters', verb, ...selected, ...place, ...others].join(' ');
 }
 
-/** An age in `--since` becomes a time, because the letters that it meant are older by then. */
+/** An age in `--since` becomes a time, because the dead letters that it meant are older by then. */
 function selectionWords({ all, type, reason, since, limit, after }: SelectionOptions): readonly string[] {
   return [
     ...flag('all', all),

@@ -10,14 +10,14 @@ interface Group {
   count: number;
 }
 
-/** Letters counted by type and reason, because nobody reads thousands of lines before a replay. */
+/** Dead letters counted by type and reason, because nobody reads thousands of lines before a replay. */
 export class Overview {
   readonly #groups = new Map<string, Group>();
   #count = 0;
   #oldest = Number.POSITIVE_INFINITY;
   #newest = Number.NEGATIVE_INFINITY;
 
-  /** With `--json` the letters are printed as well, one line each. */
+  /** With `--json` the dead letters are printed as well, one line each. */
   static async of(letters: AsyncIterable<DeadLetter>, output: Output): Promise<Overview> {
     const overview = new Overview();
     for await (const letter of letters) {

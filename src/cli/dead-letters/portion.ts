@@ -1,7 +1,7 @@
 import type { DeadLetter } from '../../receiver/dead-letters/dead-letters.ts';
 import { deferSignals } from '../defer-signals.ts';
 
-/** The letters that one command works on, by their ids, and how far it is with them. */
+/** The dead letters that one command works on, by their ids, and how far it is with them. */
 export class Portion {
   readonly #ids: readonly string[];
   #tried = 0;
@@ -11,7 +11,7 @@ export class Portion {
     this.#ids = ids;
   }
 
-  /** All ids first: a letter that fails again is stored again, and must not be tried twice. */
+  /** All ids first: a dead letter that fails again is stored again, and must not be tried twice. */
   static async of(letters: AsyncIterable<DeadLetter>): Promise<Portion> {
     const ids: string[] = [];
     for await (const { id } of letters) ids.push(id);
@@ -22,20 +22,20 @@ export class Portion {
     return this.#ids.length;
   }
 
-  /** The ids of the letters that were not tried, because of a signal or an error. */
+  /** The ids of the dead letters that were not tried, because of a signal or an error. */
   get untried(): readonly string[] {
     return this.#ids.slice(this.#tried);
   }
 
-  /** The id of the last letter that was tried and is still there. */
+  /** The id of the last dead letter that was tried and is still there. */
   get lastKept(): string | undefined {
     return this.#lastKept;
   }
 
   /**
-   * Works on one letter after the other, until a signal. `work` takes the id and the number of the letter,
-   * and resolves with true if the letter is gone. `abandon` takes the id of the letter whose work a second
-   * signal ends.
+   * Works on one dead letter after the other, until a signal. `work` takes the id and the number of the dead
+   * letter, and resolves with true if the dead letter is gone. `abandon` takes the id of the dead letter
+   * whose work a second signal ends.
    */
   workThrough(
     work: (id: string, number: number) => Promise<boolean>,

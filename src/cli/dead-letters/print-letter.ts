@@ -3,7 +3,7 @@ import type { Output } from '../output.ts';
 import { colours, line, type TerminalText } from '../terminal-text.ts';
 import { letterTime, tableOf } from './letter-table.ts';
 
-/** The summary of a letter, without its body and its headers. */
+/** The summary of a dead letter, without its body and its headers. */
 export function summaryOf(letter: DeadLetter): object {
   const { id, type, reason, message, receivedAt, parkedAt, lastTriedAt, attempts, handled, runningUntil } =
     letter;
@@ -21,7 +21,7 @@ export function summaryOf(letter: DeadLetter): object {
   };
 }
 
-/** A letter on one line. */
+/** A dead letter on one line. */
 function lineOfLetter({ id, type = '?', reason, message, parkedAt, attempts }: DeadLetter): TerminalText {
   const when = colours.minor(letterTime(parkedAt));
   const count = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`;
@@ -29,7 +29,7 @@ function lineOfLetter({ id, type = '?', reason, message, parkedAt, attempts }: D
 }
 
 /**
- * Prints letters: one line each as they come, or on a terminal one table at the end. Resolves with their
+ * Prints dead letters: one line each as they come, or on a terminal one table at the end. Resolves with their
  * number, and the id of the last one.
  */
 export async function printLetters(

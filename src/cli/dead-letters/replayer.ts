@@ -12,7 +12,7 @@ export interface Failure {
   readonly reason: string;
 }
 
-/** Replays letters one after the other, prints the result of each, and keeps the count. */
+/** Replays dead letters one after the other, prints the result of each, and keeps the count. */
 export class Replayer {
   readonly #receiver: ReceiverModule['receiver'];
   readonly #deadLetters: DeadLetters;
@@ -35,7 +35,7 @@ export class Replayer {
     return this.#failures;
   }
 
-  /** Resolves with true if the letter is gone. `place` says which of how many letters it is. */
+  /** Resolves with true if the dead letter is gone. `place` says which of how many dead letters it is. */
   async replay(id: string, place: string): Promise<boolean> {
     const letter = await this.#deadLetters.get(id);
     if (letter === undefined) return true; // replayed or dropped elsewhere meanwhile
@@ -43,7 +43,7 @@ export class Replayer {
     const report = await this.#receiver.replay(letter);
     const succeeded = isGood(report);
     if (succeeded) {
-      await this.#deadLetters.remove(id); // the receiver removes letters from its own dead letters only
+      await this.#deadLetters.remove(id); // the receiver removes only from its own dead letters
       this.#replayed += 1;
     } else this.#failures.push({ id, reason: report.code ?? report.outcome });
     this.#progress.clear();
@@ -51,7 +51,7 @@ export class Replayer {
     return succeeded;
   }
 
-  /** Says what becomes of a letter whose replay ends with the process. */
+  /** Says what becomes of a dead letter whose replay ends with the process. */
   abandon(id: string): void {
     this.#progress.clear();
     this.#output.note(
@@ -61,8 +61,19 @@ export class Replayer {
   }
 }
 
+const IS_GOOD: Readonly<Record<Report['outcome'], boolean>> = {
+  processed: true,
+  duplicate: true,
+  ignored: false,
+  queued: false,
+  parked: false,
+  rejected: false,
+  failed: false,
+  busy: false,
+};
+
 function isGood({ outcome }: Report): boolean {
-  return outcome === 'processed' || outcome === 'duplicate';
+  return IS_GOOD[outcome];
 }
 
 function printReplay({ id, type }: DeadLetter, report: Report, output: Output): void {

@@ -9,16 +9,16 @@ import { readDuration } from '../duration.ts';
 import { CommandError, usageError } from '../failure.ts';
 import { letterTime } from './letter-table.ts';
 
-/** The options that select letters. */
+/** The options that select dead letters. */
 export interface SelectionOptions {
   readonly all?: boolean;
   readonly type?: string;
   readonly reason?: string;
   /** Milliseconds since the epoch. */
   readonly since?: number;
-  /** The number of letters, from the first on. */
+  /** The number of dead letters, from the first on. */
   readonly limit?: number;
-  /** The id of the letter after which the selection begins. */
+  /** The id of the dead letter after which the selection begins. */
   readonly after?: string;
 }
 
@@ -69,20 +69,22 @@ function parseSince(text: string): number {
   );
 }
 
-/** A letter whose handlers may still be running, and until when. */
+/** A dead letter whose handlers may still be running, and until when. */
 export interface RunningLetter {
   readonly id: string;
   readonly runningUntil: string;
 }
 
-/** The letters that a command asked for and did not get. */
+/** The dead letters that a command asked for and did not get. */
 interface Skipped {
   readonly running: readonly RunningLetter[];
-  /** The number of letters that only their ids select, because they were too old when they were parked. */
+  /**
+   * The number of dead letters that only their ids select, because they were too old when they were parked.
+   */
   readonly old: number;
-  /** The ids without a letter. */
+  /** The ids without a dead letter. */
   readonly missing: readonly string[];
-  /** True if there are letters beyond the limit. They are not counted, because that reads them all. */
+  /** True if there are dead letters beyond the limit. They are not counted, because that reads them all. */
   readonly more: boolean;
 }
 
@@ -95,7 +97,7 @@ function namesOf(ids: readonly string[]): string {
   return hidden > 0 ? `${names.join(', ')} and ${hidden} more` : names.join(', ');
 }
 
-/** The letters that a command asked for, and those that it did not get. */
+/** The dead letters that a command asked for, and those that it did not get. */
 export class Selection {
   readonly #ids: readonly string[];
   readonly #options: SelectionOptions;
@@ -109,8 +111,8 @@ export class Selection {
   #unreadable: PosthornError | undefined;
 
   /**
-   * Without ids, selects every letter that the options let through. `leavesOld` leaves out letters that were
-   * parked as `event_too_old`, unless an id selects them.
+   * Without ids, selects every dead letter that the options let through. `leavesOld` leaves out dead letters
+   * that were parked as `event_too_old`, unless an id selects them.
    */
   constructor(ids: readonly string[], options: SelectionOptions, leavesOld = false) {
     this.#ids = [...new Set(ids)];
@@ -122,12 +124,12 @@ export class Selection {
     return { running: this.#running, old: this.#old, missing: this.#missing, more: this.#hasMore };
   }
 
-  /** True if the list was read and has no letter at all. */
+  /** True if the list was read and has no dead letter at all. */
   get foundNothing(): boolean {
     return this.#isEmpty && !this.isByIds && this.#unreadable === undefined;
   }
 
-  /** True if the letters were selected by their ids. */
+  /** True if the dead letters were selected by their ids. */
   get isByIds(): boolean {
     return this.#ids.length > 0;
   }
@@ -146,7 +148,9 @@ export class Selection {
     this.#checkType();
   }
 
-  /** A misspelt type must not look like one without dead letters. New types are known by their letters. */
+  /**
+   * A misspelt type must not look like one without dead letters. New types are known by their dead letters.
+   */
   #checkType(): void {
     const { type = '*', after } = this.#options;
     if (this.#hasType || isPattern(type) || after !== undefined || this.#unreadable !== undefined) return;
@@ -186,7 +190,7 @@ export class Selection {
     }
   }
 
-  /** A list reports a damaged letter at its end. That must not stop the command for the others. */
+  /** A list reports a damaged dead letter at its end. That must not stop the command for the others. */
   async *#listed(deadLetters: DeadLetters): AsyncGenerator<DeadLetter, void, undefined> {
     const { after } = this.#options;
     if (after !== undefined) {
@@ -209,7 +213,7 @@ export class Selection {
   }
 }
 
-/** A list after an unknown letter would begin with the first one. */
+/** A list after an unknown dead letter would begin with the first one. */
 async function checkPlace(deadLetters: DeadLetters, after: string): Promise<void> {
   if ((await deadLetters.get(after)) !== undefined) return;
   throw usageError(
@@ -218,7 +222,7 @@ async function checkPlace(deadLetters: DeadLetters, after: string): Promise<void
   );
 }
 
-/** The selection of a command that changes something: the usage must name the letters. */
+/** The selection of a command that changes something: the usage must name the dead letters. */
 export function checkSelection(ids: readonly string[], options: SelectionOptions): void {
   const { all, type, reason, since, limit, after } = options;
   if (all && ids.length > 0) throw usageError('give ids or --all, not both');
@@ -232,7 +236,7 @@ export function checkSelection(ids: readonly string[], options: SelectionOptions
   }
 }
 
-/** Says for a question which letters the options select. */
+/** Says for a question which dead letters the options select. */
 export function describeSelection({ type, reason, since, limit, after }: SelectionOptions): string {
   const letters = limit === undefined ? 'all dead letters' : `up to ${limit} dead letters`;
   const filters = [
@@ -244,7 +248,7 @@ export function describeSelection({ type, reason, since, limit, after }: Selecti
   return [letters, ...filters].join(' ');
 }
 
-/** Returns true if the event's handlers may still be running, so that its letter must not be touched. */
+/** Returns true if the event's handlers may still be running, so that its dead letter must not be touched. */
 export function isRunning({ runningUntil }: DeadLetter): boolean {
   return runningUntil !== undefined && runningUntil > Date.now();
 }

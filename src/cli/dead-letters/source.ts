@@ -14,7 +14,7 @@ import {
 import { storeParts } from '../stores/store-parts.ts';
 import { awaitConnections } from './await-connections.ts';
 
-/** The place of the letters: a directory, a store, or the receiver's own dead letters. */
+/** The place of the dead letters: a directory, a store, or the receiver's own dead letters. */
 export interface SourceOptions extends PlaceOptions {
   readonly dir?: string;
   readonly schema?: string;
@@ -23,7 +23,7 @@ export interface SourceOptions extends PlaceOptions {
   readonly json?: boolean;
 }
 
-/** Letters, and the receiver that they belong to, if it is known. */
+/** Dead letters, and the receiver that they belong to, if it is known. */
 export interface Source {
   readonly deadLetters: DeadLetters;
   readonly receiver?: ReceiverModule['receiver'];
@@ -31,7 +31,7 @@ export interface Source {
   readonly receiverLetters?: ReceiverModule['deadLetters'];
 }
 
-/** The options that say where the letters are. */
+/** The options that say where the dead letters are. */
 export function sourceOptions(needsReceiver = false): readonly Option[] {
   return [
     new Option('--dir <directory>', 'dead letters in files: the directory of createFileDeadLetters'),
@@ -43,7 +43,7 @@ export function sourceOptions(needsReceiver = false): readonly Option[] {
   ];
 }
 
-/** Opens the letters for as long as `use` takes. */
+/** Opens the dead letters for as long as `use` takes. */
 export async function withSource(
   options: SourceOptions,
   use: (source: Source) => Promise<void>,

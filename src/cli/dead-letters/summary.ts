@@ -6,7 +6,7 @@ import type { Portion } from './portion.ts';
 import { MOST_SHOWN_IDS, type RunningLetter, type Selection, type SelectionOptions } from './selection.ts';
 import type { Source, SourceOptions } from './source.ts';
 
-/** A command, and the letters that it selects. */
+/** A command, and the dead letters that it selects. */
 export interface Work {
   readonly selection: Selection;
   readonly options: SelectionOptions & SourceOptions & { readonly yes?: boolean };
@@ -20,13 +20,13 @@ export interface Done {
   /** Follows the counts in their line. */
   readonly remark?: string;
   readonly lines?: readonly Printable[];
-  /** The number of selected letters that were not tried, if the command tries any. */
+  /** The number of selected dead letters that were not tried, if the command tries any. */
   readonly untried?: number;
-  /** The command that goes on with the letters that are left. */
+  /** The command that goes on with the dead letters that are left. */
   readonly next?: string | undefined;
 }
 
-/** Prints what a command has done, and the letters that it did not take. */
+/** Prints what a command has done, and the dead letters that it did not take. */
 export function printSummary({ selection, options, output }: Work, done: Done): void {
   const { value, counts, remark = '', lines = [], untried, next } = done;
   const { running, old, missing, more } = selection.skipped;
@@ -47,7 +47,9 @@ export function printSummary({ selection, options, output }: Work, done: Done): 
   if (selection.foundNothing && options.scope !== undefined) output.note(emptyScope(options.scope));
 }
 
-/** Prints the summary of a command that works on letters, with the command that goes on with the rest. */
+/**
+ * Prints the summary of a command that works on dead letters, with the command that goes on with the rest.
+ */
 export function printProgress(work: Work, verb: string, portion: Portion, done: Done): void {
   const next = nextCommand(verb, work.selection, portion, work.options);
   printSummary(work, { ...done, untried: portion.untried.length, next });

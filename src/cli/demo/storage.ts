@@ -12,18 +12,18 @@ import { createRedisStore } from '../../stores/redis/store/store.ts';
 import { CommandError } from '../failure.ts';
 import { quote } from '../quote.ts';
 
-/** The places in which the receiver of the demo keeps ids and letters. */
+/** The places in which the receiver of the demo keeps ids and dead letters. */
 export interface DemoStorage {
   readonly store: Store;
   readonly deadLetters: DeadLetters;
   readonly description: string;
-  /** The options by which `posthorn dead-letters` finds the letters. */
+  /** The options by which `posthorn dead-letters` finds the dead letters. */
   readonly letterOptions: string;
 }
 
 /**
- * Memory, and a new folder for the letters: those of an earlier demo are not in the way. The folder stays, so
- * that the letters can be looked at after the demo has ended.
+ * Memory, and a new folder for the dead letters: those of an earlier demo are not in the way. The folder
+ * stays, so that the dead letters can be looked at after the demo has ended.
  */
 export function createLocalStorage(now: () => number): DemoStorage {
   const folder = createFolder();

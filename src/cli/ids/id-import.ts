@@ -58,7 +58,7 @@ export class IdImport {
     return 'imported';
   }
 
-  /** A replay of a dead letter must find its id open, or it would remove the letter without a run. */
+  /** A replay of a dead letter must find its id open, or it would remove the dead letter without a run. */
   async #isDeadLetter(id: string): Promise<boolean> {
     const { deadLetters } = this.#settings;
     return deadLetters !== undefined && (await this.#untilAnswered(() => deadLetters.get(id))) !== undefined;

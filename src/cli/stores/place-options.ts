@@ -11,7 +11,7 @@ interface SchemaOfPlace {
   readonly schema?: string;
 }
 
-/** The letters of a store: an address, a file or a table. */
+/** The dead letters of a store: an address, a file or a table. */
 export interface NamedPlace {
   readonly name: StoreName;
   readonly place: string;
@@ -27,9 +27,12 @@ const others = reachable.filter(({ address }) => address === undefined);
 
 /** Says how to give the address of a server. */
 export const ADDRESS_COMPLAINT: string = `the address of the dead letters is missing or wrong: ${servers
-  .map(({ variable, flag, begins }) => `${variable} or ${flag} with ${begins}`)
-  .join(', ')
-  .replace(' with ', ' must begin with ')}`;
+  .map(({ variable, flag, begins }, index) => {
+    // The verb of the first one is the verb of them all.
+    const verb = index === 0 ? 'must begin ' : '';
+    return `${variable} or ${flag} ${verb}with ${begins}`;
+  })
+  .join(', ')}`;
 
 /** The places in stores, for an error: the variable of an address, or an option. */
 export const PLACES: string = inOneList(
@@ -37,7 +40,7 @@ export const PLACES: string = inOneList(
   'or',
 );
 
-/** Says in the help of a command how to name the place of the letters. */
+/** Says in the help of a command how to name the place of the dead letters. */
 export const PLACES_HELP: string = describePlaces();
 
 function describePlaces(): string {
@@ -52,7 +55,7 @@ function describePlaces(): string {
   return new Help().boxWrap([places, ...remarks].join(' '), 120);
 }
 
-/** The options that name a place in a store, and the scope of the letters there. */
+/** The options that name a place in a store, and the scope of the dead letters there. */
 export function placeOptions(): readonly Option[] {
   const titles = reachable.map(({ title }) => title);
   return [
@@ -120,5 +123,6 @@ export function placeInEnvironment(): NamedPlace {
 
 /** Joins words as in `a, b or c`. */
 function inOneList(words: readonly string[], conjunction: 'and' | 'or'): string {
-  return words.join(', ').replace(/, (?=[^,]*$)/, ` ${conjunction} `);
+  const last = words.at(-1) ?? '';
+  return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} ${conjunction} ${last}`;
 }

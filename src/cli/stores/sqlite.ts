@@ -93,7 +93,7 @@ function checkPath(file: string, path: string, mayCreate: boolean): boolean {
   throw usageError(`the directory of ${shown} does not exist: create it first`);
 }
 
-/** SQLite gives the mode of the file to those beside it. They hold letters. */
+/** SQLite gives the mode of the file to those beside it. They hold dead letters. */
 function createPrivately(path: string): void {
   try {
     closeSync(openSync(path, 'wx', 0o600));

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { DeadLetters } from '../../receiver/dead-letters/dead-letters.ts';
 
-/** The letters of a scope, and for PostgreSQL the schema of its tables. */
+/** The dead letters of a scope, and for PostgreSQL the schema of its tables. */
 export interface LettersOptions {
   readonly scope: string;
   readonly schema?: string;
@@ -11,7 +11,7 @@ export interface LettersOptions {
 export interface StorePart {
   /** For a store with a `migration`: adds the command `posthorn <name>`. */
   readonly addCommand?: (program: Command) => void;
-  /** For a store with an `option`: opens the letters at its value for as long as `use` takes. */
+  /** For a store with an `option`: opens the dead letters at its value for as long as `use` takes. */
   readonly withDeadLetters?: (
     place: string,
     options: LettersOptions,

@@ -1,3 +1,4 @@
+import { checkReceiver } from '../../receiver/checks/check-options.ts';
 import { ConfigurationError, InternalError } from '../../receiver/errors.ts';
 import { LineLimit, leftOutLine, mayFlood, reportsWith } from '../../receiver/outcomes/line-limit.ts';
 import { oneLine } from '../../receiver/outcomes/one-line.ts';
@@ -10,7 +11,6 @@ import {
 } from '../../receiver/outcomes/report-log.ts';
 import type { Receiver } from '../../receiver/receiver-interface.ts';
 import type { ReportCode } from '../../receiver/refusals.ts';
-import { checkReceiver } from '../../receiver/values/check-options.ts';
 import { propertyOf } from '../../receiver/values/foreign-values.ts';
 import { type LogFields, toLogFields } from './log-fields.ts';
 
@@ -60,6 +60,9 @@ export type Logger = MessageFirstLogger | FieldsFirstLogger;
  *
  * @example
  * ```ts
+ * import { pino } from 'pino';
+ * import { observeWithLogger } from 'posthorn/logger';
+ *
  * observeWithLogger(receiver, pino());
  * ```
  */
@@ -109,10 +112,25 @@ async function tellLeftOut(logger: Logger, fields: LeftOut): Promise<void> {
 
 function levelOf(report: Report): Level {
   if (isRoutine(report)) return 'info';
-  const { outcome, final, endpointAtRisk, error } = report;
-  const isGivenUp = outcome === 'parked' || endpointAtRisk || (outcome === 'failed' && final === true);
+  const { endpointAtRisk, error } = report;
   const isProgramWrong = error instanceof ConfigurationError || error instanceof InternalError;
-  return isGivenUp || isProgramWrong ? 'error' : 'warn';
+  return isGivenUp(report) || endpointAtRisk || isProgramWrong ? 'error' : 'warn';
+}
+
+function isGivenUp({ outcome, final }: Report): boolean {
+  switch (outcome) {
+    case 'parked':
+      return true;
+    case 'failed':
+      return final === true;
+    case 'processed':
+    case 'duplicate':
+    case 'ignored':
+    case 'queued':
+    case 'rejected':
+    case 'busy':
+      return false;
+  }
 }
 
 /** A message without foreign text: for console and winston a `%` in it would be a directive. */

@@ -1,9 +1,9 @@
 import type { MeterProvider, TracerProvider } from '@opentelemetry/api';
+import { checkOptions, checkReceiver, invalidOption } from '../../receiver/checks/check-options.ts';
 import type { ConfigurationError } from '../../receiver/errors.ts';
 import type { WebhookEvent } from '../../receiver/events/event.ts';
-import type { MiddlewareContext } from '../../receiver/handling/middleware.ts';
+import type { MiddlewareContext } from '../../receiver/handling/handlers/middleware.ts';
 import type { ObserveOptions, Observer } from '../../receiver/outcomes/report.ts';
-import { checkOptions, checkReceiver, invalidOption } from '../../receiver/values/check-options.ts';
 import { propertyOf, show } from '../../receiver/values/foreign-values.ts';
 import { DeliveryMetrics } from './metrics.ts';
 import { quietly } from './quietly.ts';
@@ -45,6 +45,8 @@ export interface OpenTelemetryOptions {
  *
  * @example
  * ```ts
+ * import { observeWithOpenTelemetry } from 'posthorn/opentelemetry';
+ *
  * observeWithOpenTelemetry(receiver);
  * ```
  */

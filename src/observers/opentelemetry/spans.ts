@@ -12,8 +12,8 @@ import {
   trace,
 } from '@opentelemetry/api';
 import type { WebhookEvent } from '../../receiver/events/event.ts';
-import type { MiddlewareContext } from '../../receiver/handling/middleware.ts';
-import { skipReasonOf } from '../../receiver/handling/named-handler.ts';
+import type { MiddlewareContext } from '../../receiver/handling/handlers/middleware.ts';
+import { skipReasonOf } from '../../receiver/handling/handlers/named-handler.ts';
 import { LineLimit, mayFlood } from '../../receiver/outcomes/line-limit.ts';
 import type { Report } from '../../receiver/outcomes/report.ts';
 import type { ReportCode } from '../../receiver/refusals.ts';
@@ -88,7 +88,8 @@ export class DeliverySpans {
 
   #beginRun(event: Identity, { runId, source, receivedAt, traceContext }: MiddlewareContext): OpenRun {
     const { parent, links } = parentOf(traceContext);
-    // Only a delivery starts when it is received: a letter and a job hold the time of their first delivery.
+    // Only a delivery starts when it is received: a dead letter and a job hold the time of their first
+    // delivery.
     const times = source === 'delivery' ? { startTime: receivedAt } : {};
     const span = this.#startProcess(event, source, { links, ...times }, parent);
     const open = { span, context: trace.setSpan(parent, span), steps: new Set<Span>(), isAnswered: false };

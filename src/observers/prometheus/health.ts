@@ -87,7 +87,7 @@ export function createHealthMetrics(
       registers: [register],
       collect: async () => {
         const value = read(await health());
-        // A foreign letter may hold a value that gauge.set refuses: it would fail the whole scrape.
+        // A foreign dead letter may hold a value that gauge.set refuses: it would fail the whole scrape.
         if (value !== undefined && Number.isFinite(value)) gauge.set(labels, value);
         else gauge.remove(labels);
       },

@@ -1,7 +1,7 @@
 import { register as defaultRegister, type Registry, type RegistryContentType } from 'prom-client';
+import { checkOptions, checkReceiver } from '../../receiver/checks/check-options.ts';
 import { ConfigurationError } from '../../receiver/errors.ts';
 import type { Receiver } from '../../receiver/receiver-interface.ts';
-import { checkOptions, checkReceiver } from '../../receiver/values/check-options.ts';
 import { propertyOf, show } from '../../receiver/values/foreign-values.ts';
 import { createHealthMetrics, healthMetricNames } from './health.ts';
 import { createReportMetrics, reportMetricNames } from './reports.ts';
@@ -33,6 +33,9 @@ export interface PrometheusOptions {
  *
  * @example
  * ```ts
+ * import { observeWithPrometheus } from 'posthorn/prometheus';
+ * import { register } from 'prom-client';
+ *
  * observeWithPrometheus(receiver);
  * app.get('/metrics', async (_request, response) => {
  *   response.type(register.contentType).send(await register.metrics());

@@ -1,6 +1,6 @@
+import { invalidOption, readScope } from '../../receiver/checks/check-options.ts';
 import { performance } from '../../receiver/timing/process-clock.ts';
 import { settledWithin } from '../../receiver/timing/time-limit.ts';
-import { invalidOption, readScope } from '../../receiver/values/check-options.ts';
 import { messageOf, show } from '../../receiver/values/foreign-values.ts';
 import { isPool } from './postgres/pool.ts';
 
@@ -80,7 +80,7 @@ const CLOSE_LIMIT_MS = 2_000;
 
 /** Cuts off the connections to Redis. */
 export function disconnect(bull: Closable): void {
-  // Not awaited: a client of ioredis that was about to reconnect never reports its end.
+  // Not awaited, because a client of ioredis that was about to reconnect never reports its end.
   bull.disconnect().catch(() => {});
 }
 

@@ -1,4 +1,5 @@
 import { parseEvent } from '../../receiver/events/event.ts';
+import type { Outcome } from '../../receiver/outcomes/outcome.ts';
 import { readJob } from '../../receiver/queue/queued-job.ts';
 import type { Receiver } from '../../receiver/receiver-interface.ts';
 import { isReportCode, type ReportCode } from '../../receiver/refusals.ts';
@@ -10,10 +11,22 @@ import { readAcceptedJson } from './stored-data.ts';
 
 const SWEEP_PAUSE_MS = 60_000;
 
+/** What the sweep does after the attempt to store the letter of a job. */
+const AFTER_LETTER: Readonly<Record<Outcome, 'remove the job' | 'leave the job' | 'end the sweep'>> = {
+  parked: 'remove the job',
+  duplicate: 'remove the job',
+  processed: 'leave the job',
+  ignored: 'leave the job',
+  queued: 'leave the job',
+  rejected: 'leave the job',
+  busy: 'leave the job',
+  failed: 'end the sweep',
+};
+
 /**
- * Turns jobs that have failed for good into letters: their workers died too often, or their letter could not
- * be stored at the last attempt. A job is removed once its letter is stored, or if its event was handled
- * meanwhile. An unreadable job stays, for a worker of a newer version.
+ * Turns jobs that have failed for good into dead letters: their workers died too often, or no dead letter
+ * could be stored at the last attempt. A job is removed once its dead letter is stored, or if its event was
+ * handled meanwhile. An unreadable job stays, for a worker of a newer version.
  */
 export class FailedJobSweeper {
   readonly #bull: FailedJobs;
@@ -63,18 +76,18 @@ export class FailedJobSweeper {
   async #sweep(): Promise<void> {
     this.#isDue = false;
     const ids = await this.#bull.getRanges(['failed'], 0, -1, true);
-    // A random start keeps workers that sweep at once apart. And a letter that is always refused, which ends
-    // the sweep, is not always the first.
+    // A random start keeps apart the workers that sweep at once. And a dead letter that is always refused,
+    // which ends the sweep, is not always the first.
     const start = Math.floor(Math.random() * ids.length);
     for (const id of [...ids.slice(start), ...ids.slice(0, start)]) {
       if (this.#isStopped || !(await this.#moveToLetters(id))) return;
     }
   }
 
-  /** Resolves with false if the letter could not be stored. */
+  /** Resolves with false if the dead letter could not be stored. */
   async #moveToLetters(id: string): Promise<boolean> {
-    // Read only now. Since the ids were read, another worker may have made a letter of the job. That may have
-    // been replayed, and the store may have forgotten the event.
+    // The job is read only now, because another worker may have removed it since the ids were read. Its dead
+    // letter may have been replayed, and the store may have forgotten its event.
     const job = await this.#bull.getJob(id);
     if (job === undefined || !(await job.isFailed())) return true;
     const data = readAcceptedJson(job.data);
@@ -86,12 +99,12 @@ export class FailedJobSweeper {
       handled: readNotes(job).handled,
     });
     // The method of the job would throw in PostgreSQL if another worker has removed the job meanwhile.
-    if (outcome === 'parked' || outcome === 'duplicate') await this.#bull.remove(id);
-    return outcome !== 'failed';
+    if (AFTER_LETTER[outcome] === 'remove the job') await this.#bull.remove(id);
+    return AFTER_LETTER[outcome] !== 'end the sweep';
   }
 }
 
-/** Without it, each sweep would report the unreadable jobs again. */
+/** Returns true if a job can be read. If not, it is not dispatched: each sweep would report it again. */
 function isReadable(data: unknown): boolean {
   try {
     parseEvent(readJob(data).rawBody);
@@ -101,7 +114,7 @@ function isReadable(data: unknown): boolean {
   }
 }
 
-/** The worker puts the code of an error before its message. */
+/** Reads the failure from its text, in which the worker puts the code before the message. */
 function readFailure(failedReason: string): { readonly code: ReportCode; readonly message: string } {
   const [code = ''] = failedReason.split(': ', 1);
   if (isReportCode(code)) return { code, message: failedReason.slice(code.length + 2) };

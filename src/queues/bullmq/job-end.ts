@@ -1,4 +1,5 @@
 import { DelayedError, type Job, UnrecoverableError, WaitingError } from 'bullmq';
+import type { Outcome } from '../../receiver/outcomes/outcome.ts';
 import type { Receiver } from '../../receiver/receiver-interface.ts';
 import { jittered } from '../../receiver/timing/jitter.ts';
 import { toAcceptedText } from './stored-data.ts';
@@ -11,25 +12,42 @@ export type JobEnd =
 
 type JobReport = Pick<Awaited<ReturnType<Receiver['dispatch']>>, 'outcome' | 'error'>;
 
-/** The pause before a retry of a job that another process is running, or the first one if it cannot run. */
+/** True if an error does not bring the job back: the event of a parked one waits as a dead letter. */
+const IS_DONE: Readonly<Record<Outcome, boolean>> = {
+  processed: true,
+  duplicate: true,
+  ignored: true,
+  queued: true,
+  parked: true,
+  rejected: false,
+  failed: false,
+  busy: false,
+};
+
+/**
+ * The pause before the retry of a job that another process is running, and the first pause of one that cannot
+ * run.
+ */
 const BUSY_PAUSE_MS = 5_000;
-/** Short for another worker to take the job; long enough for this one to close without taking it again. */
+/**
+ * The pause for a job of a closing worker: short, but long enough that this worker does not take it again.
+ */
 const CLOSING_PAUSE_MS = 1_000;
-/** The longest pause before a job whose handler was missing, or whose key was busy, comes again. */
+/** The longest pause before the retry of a job whose handler was missing, or whose key was busy. */
 const LONGEST_PAUSE_MS = 60_000;
 /**
- * The length of a pause, as a part of the time for which the job could not run. A worker of an old version
- * must get a job less and less often during a deploy. But a key becomes free again and again, and with long
- * pauses its last jobs would wait beside a free key.
+ * The pause, as a part of the time for which the job could not run. During a deploy, a worker of the old
+ * version must get a job less and less often. But a key is free again and again, and after long pauses its
+ * last jobs would miss that.
  */
 const PAUSE_SHARE = { handler_missing: 1, key_busy: 0.1 } as const;
 
 /**
- * The end of a job, by the report of its run. `uncountedMs` is the part that has passed of the hour for which
- * a job that cannot run is put back. Undefined means that the hour is over, so the attempt has failed.
+ * Returns the end of a job, by the report of its run. `uncountedMs` is the time that has passed of the
+ * `UncountedHour`; undefined means that the hour is over, so the attempt has failed.
  */
 export function toEnd({ outcome, error }: JobReport, uncountedMs: number | undefined): JobEnd {
-  if (error === undefined || outcome === 'parked') return { kind: 'done', outcome };
+  if (error === undefined || IS_DONE[outcome]) return { kind: 'done', outcome };
   const message = toAcceptedText(`${error.code}: ${error.message}`);
   switch (error.code) {
     case 'event_running':
@@ -62,7 +80,7 @@ export async function endJob(job: Job, token: string, end: JobEnd): Promise<stri
   return putBack(job, token, end.pauseMs);
 }
 
-/** `moveToDelayed` does not count an attempt. The error tells BullMQ that the job has been moved. */
+/** Puts a job back without counting an attempt. The error tells BullMQ that the job has been moved. */
 async function putBack(job: Job, token: string, pauseMs: number): Promise<never> {
   // PostgreSQL takes whole milliseconds.
   await job.moveToDelayed(Math.round(Date.now() + jittered(pauseMs)), token);

@@ -2,7 +2,7 @@ import type { Job } from 'bullmq';
 import * as z from 'zod';
 import { LateStatementError } from './late-statement-error.ts';
 
-/** The reason to suspect that a job killed its workers. */
+/** The facts by which a job is suspected of killing its workers. */
 export interface Suspicion {
   /** The number of stalls that BullMQ had counted when this note was written. */
   readonly stalls: number;
@@ -15,9 +15,9 @@ export interface Suspicion {
 }
 
 /**
- * The notes that workers keep in a job beside its data. They are its `progress`, because BullMQ hands that
- * out with the job, never changes it, and deletes it with the job. Workers of earlier releases do not read
- * it. Writing it does not rewrite the body of the event.
+ * The notes that workers keep in a job beside its data. BullMQ has them as its `progress`: it hands that out
+ * with the job, never changes it, and deletes it with the job. Workers of earlier releases do not read it,
+ * and writing it does not rewrite the body of the event.
  */
 export interface JobNotes {
   /** The time when a worker first lacked a handler of the job, in milliseconds since the epoch. */
@@ -58,7 +58,7 @@ export function readNotes({ progress }: Pick<Job, 'progress'>): JobNotes {
   return typeof progress === 'object' ? readableNotes.parse(progress) : NO_NOTES;
 }
 
-/** The notes of a job while it runs: they are written each time when a handler has finished before others. */
+/** The notes of a running job. They are written whenever a handler has finished before others. */
 export class RunNotes {
   readonly #write: (notes: JobNotes) => Promise<unknown>;
   #notes: JobNotes;

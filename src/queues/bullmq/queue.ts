@@ -1,5 +1,5 @@
+import { checkOptions, invalidOption } from '../../receiver/checks/check-options.ts';
 import type { Queue } from '../../receiver/queue/queue.ts';
-import { checkOptions, invalidOption } from '../../receiver/values/check-options.ts';
 import { type BullConnectionOptions, checkConnection } from './connection.ts';
 import { readQueuePool } from './postgres/pool.ts';
 import { createPostgresQueue } from './postgres/queue.ts';
@@ -25,6 +25,9 @@ export interface BullQueueOptions extends BullConnectionOptions {
  *
  * @example
  * ```ts
+ * import { createReceiver } from 'posthorn';
+ * import { createBullQueue } from 'posthorn/bullmq';
+ *
  * const queue = createBullQueue({ connection: { host: 'redis' }, scope: 'billing-production' });
  * const receiver = createReceiver({ signingKey, queue });
  * receiver.on('transfer.*', book, { name: 'book', queue: true });

@@ -23,12 +23,12 @@ export interface EngineWorker {
   disconnect(): Promise<void>;
 }
 
-/** The server that has a queue, as a worker of it needs it. */
+/** The parts of a queue's server that a worker needs. */
 export interface QueueServer {
   readonly openFailedJobs: () => FailedJobs;
   readonly openWorker: (run: Processor, options: Omit<WorkerOptions, 'connection'>) => EngineWorker;
-  /** Ends what waits for the server, if a queue or a worker does not close in time. */
+  /** Ends all waits for the server, if a queue or a worker does not close in time. */
   readonly cutOff: (bull: Closable) => void;
-  /** Ends all that waits for a server that is away. */
+  /** Ends all waits for a server that is down. */
   readonly close: () => void;
 }

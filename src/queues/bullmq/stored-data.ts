@@ -1,12 +1,12 @@
 import type { QueuedJob } from '../../receiver/queue/queued-job.ts';
 import { propertyOf } from '../../receiver/values/foreign-values.ts';
 
-/** In JSON text: the character NUL, and halves of characters. */
+/** The texts in JSON for the character NUL and for halves of characters. */
 const REFUSED = /\\u(0000|d[89a-f][0-9a-f]{2})/i;
 
 /**
- * A job in the form of JSON that PostgreSQL accepts: it has no NUL and no halves of characters. Its body is
- * in base64, which has neither, so the longest part is left out of the search.
+ * Returns a job as JSON that PostgreSQL accepts: without NUL and without halves of characters. The body is
+ * not searched, because base64 has neither.
  */
 export function toAcceptedJson(job: QueuedJob): unknown {
   const stored = job.toJSON();
@@ -14,7 +14,7 @@ export function toAcceptedJson(job: QueuedJob): unknown {
   return { base64: Buffer.from(JSON.stringify(stored)).toString('base64') };
 }
 
-/** The job of an entry of the queue, in either form. */
+/** Reads a job in either form of {@link toAcceptedJson}. */
 export function readAcceptedJson(data: unknown): unknown {
   const base64 = propertyOf(data, 'base64');
   if (typeof base64 !== 'string') return data;
@@ -25,7 +25,7 @@ export function readAcceptedJson(data: unknown): unknown {
   }
 }
 
-/** A text that PostgreSQL accepts. */
+/** Returns a text that PostgreSQL accepts. */
 export function toAcceptedText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\uFFFD');
 }

@@ -23,6 +23,14 @@ interface WaitingSuspect extends Suspect {
   readonly admit: (admission: Admission) => void;
 }
 
+/** The time for which jobs of one kind have the worker. */
+interface Turn {
+  readonly of: 'ordinary' | 'suspects';
+  readonly startedAt: number;
+  /** When the jobs of the other kind get the worker, if they wait for it and no group runs. */
+  readonly endsAt: number;
+}
+
 /** After a pause this long, BullMQ has handed out all jobs that it took at once. */
 const SETTLE_MS = 100;
 /** The time for which the first turn of the suspects waits for running ordinary jobs. */
@@ -39,30 +47,31 @@ const FIRST_DRAIN_MS = 5_000;
  * - A turn of ordinary jobs ends early if there are none.
  */
 export class SuspectScheduler {
-  readonly #source: JobSource;
+  readonly #source: PausableSource;
   readonly #mostWaiting: number;
+  /** The number of ordinary jobs that run. */
   #ordinary = 0;
   readonly #group = new Set<WaitingSuspect>();
   readonly #waiting = new Set<WaitingSuspect>();
-  #isSuspectsTurn = false;
-  #isPaused = false;
-  #isClosed = false;
-  #turnStartedAt = 0;
-  #turnEndsAt = 0;
-  #quietAt = 0;
+  #turn: Turn = { of: 'ordinary', startedAt: 0, endsAt: 0 };
+  /** The time for which the next turn of the suspects waits for running ordinary jobs. */
   #drainMs = FIRST_DRAIN_MS;
+  /** When BullMQ has handed out the jobs that belong together: a group may start then. */
+  #quietAt = 0;
+  /** For the next look at the turns. */
   #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
 
   constructor(source: JobSource, concurrency: number) {
-    this.#source = source;
+    this.#source = new PausableSource(source);
     // The rest of the concurrency is left for ordinary jobs in their turn.
     this.#mostWaiting = Math.max(1, Math.floor(concurrency / 2));
   }
 
   /** Returns true if an ordinary job may begin; then `leave` must be called at its end. */
   tryEnter(): boolean {
-    if (this.#isSuspectsTurn) {
-      this.#pause();
+    if (this.#turn.of === 'suspects') {
+      this.#source.pause();
       return false;
     }
     this.#ordinary += 1;
@@ -72,7 +81,7 @@ export class SuspectScheduler {
   leave(): void {
     this.#ordinary -= 1;
     if (this.#ordinary > 0 || this.#waiting.size === 0) return;
-    if (!this.#isSuspectsTurn) this.#quietAt = performance.now() + SETTLE_MS;
+    if (this.#turn.of === 'ordinary') this.#quietAt = performance.now() + SETTLE_MS;
     this.#schedule();
   }
 
@@ -103,8 +112,8 @@ export class SuspectScheduler {
 
   /** In the turn of ordinary jobs a suspect must not go to the front of the queue. */
   #refuse(): 'front' | 'later' {
-    if (!this.#isSuspectsTurn) return 'later';
-    this.#pause();
+    if (this.#turn.of === 'ordinary') return 'later';
+    this.#source.pause();
     return 'front';
   }
 
@@ -123,20 +132,21 @@ export class SuspectScheduler {
     if (this.#group.size > 0 || this.#isClosed) return;
     const now = performance.now();
     if (this.#waiting.size === 0) {
-      if (this.#isSuspectsTurn) this.#endTurn(now);
+      if (this.#turn.of === 'suspects') this.#endTurn(now);
       return;
     }
     if (this.#ordinary === 0 && now >= this.#quietAt) {
       this.#startGroup(now);
       return;
     }
-    if (now >= this.#turnEndsAt) this.#changeTurns(now);
-    const nextAt = this.#ordinary === 0 ? Math.min(this.#quietAt, this.#turnEndsAt) : this.#turnEndsAt;
+    if (now >= this.#turn.endsAt) this.#changeTurns(now);
+    const { endsAt } = this.#turn;
+    const nextAt = this.#ordinary === 0 ? Math.min(this.#quietAt, endsAt) : endsAt;
     this.#timer = setTimeout(() => this.#schedule(), nextAt - now);
   }
 
   #changeTurns(now: number): void {
-    if (!this.#isSuspectsTurn) {
+    if (this.#turn.of === 'ordinary') {
       this.#beginTurn(now);
       return;
     }
@@ -144,26 +154,24 @@ export class SuspectScheduler {
     this.#endTurn(now);
   }
 
+  /** Begins a turn of the suspects. */
   #beginTurn(now: number): void {
-    this.#isSuspectsTurn = true;
-    this.#turnStartedAt = now;
-    this.#turnEndsAt = now + this.#drainMs;
+    this.#turn = { of: 'suspects', startedAt: now, endsAt: now + this.#drainMs };
   }
 
+  /** Ends a turn of the suspects: ordinary jobs have the worker for as long as they had to wait. */
   #endTurn(now: number): void {
-    this.#isSuspectsTurn = false;
-    this.#turnEndsAt = now + (now - this.#turnStartedAt);
+    const waitedMs = now - this.#turn.startedAt;
+    this.#turn = { of: 'ordinary', startedAt: now, endsAt: now + waitedMs };
     this.#quietAt = now + SETTLE_MS;
-    if (!this.#isPaused) return;
-    this.#isPaused = false;
     this.#source.resume();
   }
 
   /** Runs the suspects that have waited longest. One with a low limit waits for a group of that size. */
   #startGroup(now: number): void {
-    if (!this.#isSuspectsTurn) this.#beginTurn(now);
+    if (this.#turn.of === 'ordinary') this.#beginTurn(now);
     // A job that comes now could not begin.
-    this.#pause();
+    this.#source.pause();
     let most = Number.POSITIVE_INFINITY;
     for (const suspect of this.#waiting) {
       const size = this.#group.size + 1;
@@ -174,10 +182,26 @@ export class SuspectScheduler {
     }
     for (const { admit } of this.#group) admit(this.#group.size);
   }
+}
 
-  #pause(): void {
+/** Pauses a source once, and resumes it only if it is paused. */
+class PausableSource implements JobSource {
+  readonly #source: JobSource;
+  #isPaused = false;
+
+  constructor(source: JobSource) {
+    this.#source = source;
+  }
+
+  pause(): void {
     if (this.#isPaused) return;
     this.#isPaused = true;
     this.#source.pause();
+  }
+
+  resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.#source.resume();
   }
 }

@@ -2,7 +2,7 @@ import type { Job } from 'bullmq';
 import type { JobNotes, Suspicion } from './job-notes.ts';
 
 /**
- * The suspicion of a job, by the workers that have died with it. Undefined for an ordinary job, as most are.
+ * Returns the suspicion against a job, by the workers that died with it; undefined for an ordinary job.
  *
  * All jobs of a dead worker stall together, and one of them may have killed it. They become suspects, and run
  * in groups. Each time a worker dies with a group, the next groups are half as large: only a job that ran

@@ -1,11 +1,11 @@
 import type { JobNotes } from './job-notes.ts';
 
-/** The notes of the times since which a job could not run, by the code of the reports that say so. */
+/** The notes that say since when a job could not run, by the code of its reports. */
 const SINCE = { handler_missing: 'handlerMissingSince', key_busy: 'keyBusySince' } as const;
 
 type Code = keyof typeof SINCE;
 
-/** Longer than a deploy, and longer than a key should be busy. */
+/** The length of the hour: longer than a deploy, and longer than a key should be busy. */
 const HOUR_MS = 3_600_000;
 
 /**
@@ -35,7 +35,8 @@ export class UncountedHour {
 
   /** Returns the notes that the job should have after a run whose report has this code. */
   notesAfter(code: string | undefined, notes: JobNotes): JobNotes {
-    // A deploy is one period of time. A key that was free in between is busy with another event.
+    // After another report, the hour of a busy key begins again, because the key was free. That of a missing
+    // handler does not, because a deploy is one period of time.
     const kept = notes.keyBusySince === undefined ? notes : { ...notes, keyBusySince: undefined };
     return isCode(code) ? { ...kept, [SINCE[code]]: this.#since(code) } : kept;
   }

@@ -1,13 +1,13 @@
 import { setMaxListeners } from 'node:events';
 import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
-import type { Receiver } from '../../receiver/receiver-interface.ts';
-import { settledWithin } from '../../receiver/timing/time-limit.ts';
 import {
   checkOptions,
   checkReceiver,
   readDuration,
   readInteger,
-} from '../../receiver/values/check-options.ts';
+} from '../../receiver/checks/check-options.ts';
+import type { Receiver } from '../../receiver/receiver-interface.ts';
+import { settledWithin } from '../../receiver/timing/time-limit.ts';
 import { type BullConnectionOptions, checkConnection, closeInTime, connectionLog } from './connection.ts';
 import { FailedJobSweeper } from './failed-jobs.ts';
 import { endJob, type JobEnd, sendBack, toEnd } from './job-end.ts';
@@ -41,18 +41,18 @@ export interface BullWorker {
 }
 
 /**
- * The time after which the lock of a job is taken from a frozen or dead worker. It is renewed every half of
- * it.
+ * The time after which a frozen or dead worker loses the lock of a job. A worker renews the lock when half of
+ * it is over.
  */
 const LOCK_MS = 30_000;
 /**
- * The number of times that a worker may die while a job runs alone in it, before the job becomes a dead
- * letter. Deploys kill workers too.
+ * A job becomes a dead letter after its worker died this often while it ran alone. One death is not enough,
+ * because deploys kill workers too.
  */
 const MOST_ALONE_DEATHS = 2;
 /**
- * BullMQ would blame all jobs of a dead worker alike, so its count never decides. PostgreSQL takes no larger
- * number.
+ * A limit that is never reached, because BullMQ would blame all jobs of a dead worker alike. PostgreSQL takes
+ * no larger number.
  */
 const NO_STALL_LIMIT = 2 ** 31 - 1;
 
@@ -65,6 +65,8 @@ const NO_STALL_LIMIT = 2 ** 31 - 1;
  *
  * @example
  * ```ts
+ * import { createBullWorker } from 'posthorn/bullmq';
+ *
  * const worker = createBullWorker(receiver, { connection: { host: 'redis' }, scope: 'billing-production' });
  * process.once('SIGTERM', () => worker.close());
  * ```
@@ -121,7 +123,7 @@ class JobWorker implements BullWorker {
     this.#scheduler = new SuspectScheduler(source, concurrency);
     this.#concurrency = concurrency;
     this.#bull.on('active', (job) => {
-      // A worker of an earlier release may have counted: the notes of the job decide.
+      // A worker of an earlier release may have failed the job by its count. The notes decide instead.
       const { suspicion, forgivenStalls } = readNotes(job);
       if (suspicion !== undefined || forgivenStalls !== undefined) job.deferredFailure = '';
     });
@@ -129,15 +131,14 @@ class JobWorker implements BullWorker {
     this.#bull.on('failed', (job) => {
       if (job?.finishedOn !== undefined) this.#failedJobs.sweepSoon();
     });
-    // Last, because it sweeps at once, and nothing could end its sweeps if BullMQ refused the connection.
+    // Created last, because it sweeps at once: nothing would stop it if BullMQ then refused the connection.
     this.#failedJobs = new FailedJobSweeper(server.openFailedJobs(), receiver, this.#logError);
   }
 
   #run(job: Job, token: string): Promise<string> {
     const notes = readNotes(job);
     const suspicion = suspicionOf(job, notes, this.#concurrency);
-    // A job that comes again to the worker that is running it is put back at once, without running its
-    // handlers.
+    // If this worker is running the job already, it is put back at once without running its handlers.
     const isHere = suspicion !== undefined && [...this.#running].some(({ id }) => id === job.id);
     if (suspicion === undefined || isHere) return this.#runOrdinary(job, token, notes);
     return this.#runSuspect(job, token, { ...notes, suspicion }, suspicion);
@@ -172,10 +173,10 @@ class JobWorker implements BullWorker {
       if (typeof group === 'string') return await sendBack(job, token, group);
       const started = { ...suspected, suspicion: { ...suspicion, group } };
       const isStarted = isHeld && (await write(started));
-      // Another worker has the job, so BullMQ need not move it.
+      // The error tells BullMQ not to move the job, because another worker has it.
       if (!isStarted) throw new DelayedError();
       const { end, notes } = await this.#dispatch(job, token, started);
-      // A run that ended by itself did not kill its worker.
+      // The run has ended, so it did not kill its worker.
       const cleared = { ...notes, suspicion: undefined, forgivenStalls: job.stalledCounter };
       if (end.kind !== 'done') await write(end.kind === 'failed' ? cleared : { ...notes, suspicion });
       return await endJob(job, token, end);
@@ -184,12 +185,13 @@ class JobWorker implements BullWorker {
     }
   }
 
-  /** Runs a job whose notes are known. Resolves with its end, and with the notes that it should have then. */
+  /** Runs a job. Resolves with its end, and with the notes that the job should have then. */
   async #dispatch(job: Job, token: string, notes: JobNotes): Promise<{ end: JobEnd; notes: JobNotes }> {
     const attempt = job.attemptsMade + 1;
     const final = attempt >= (job.opts.attempts ?? 1);
     const { signal } = this.#closing;
-    // The time of the hand-out: in PostgreSQL by its clock, which the workers share.
+    // The time when the job was handed out. In PostgreSQL it is by the clock of the server, which the workers
+    // share.
     const hour = new UncountedHour(notes, job.processedOn ?? Date.now());
     const write = (changed: JobNotes): Promise<unknown> =>
       writeNotes(job, token, LOCK_MS, changed).catch(this.#logError);
@@ -226,7 +228,7 @@ class JobWorker implements BullWorker {
   async #close(graceMs: number): Promise<{ abandoned: string[] }> {
     this.#failedJobs.stop();
     this.#scheduler.close();
-    // A worker that runs nothing need not wait until its server is back.
+    // Without running jobs, closing need not wait until the server is back.
     if (this.#running.size === 0) this.#server.close();
     const closed = this.#bull.close().then(
       () => true,
@@ -234,7 +236,7 @@ class JobWorker implements BullWorker {
     );
     let abandoned: string[] = [];
     if ((await settledWithin(closed, graceMs)) !== true) {
-      // A job that came again to the worker that is running it is listed twice.
+      // A job that was handed out again to this worker is listed twice.
       abandoned = [...new Set([...this.#running].map(({ id }) => id ?? ''))];
       this.#closing.abort(new Error('the worker is closing'));
     }

@@ -46,7 +46,10 @@ export class Authenticator {
     this.#bodyMemory = bodyMemory;
   }
 
-  /** Reads and checks a delivery. Rejects with the error that says why it is refused. */
+  /**
+   * Checks the head of a delivery, reads its body, and checks the signature. Rejects with the error that says
+   * why it is refused.
+   */
   async authenticate(
     delivery: Delivery,
     head: RequestHead,

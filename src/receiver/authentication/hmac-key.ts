@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import crypto, { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { ConfigurationError } from '../errors.ts';
 
-// Not an import by its name, because that fails in Node.js 18 before this code can say why.
+// An import by name would fail in Node.js 18 before this code can say why.
 const { hash } = crypto;
 if (typeof hash !== 'function') {
   throw new ConfigurationError('posthorn needs Node.js 20.19 or later');

@@ -114,8 +114,8 @@ function looksLikeSignature(name: string, [value = '']: readonly string[] = []):
 }
 
 /**
- * Returns the index of the key that signed the body. Throws {@link SignatureError} if none did; `others` adds
- * its advice to the message.
+ * Finds the key that signed the body, and returns its index. Throws {@link SignatureError} if none did;
+ * `others` adds its advice to the message.
  */
 export function checkSignature(
   rawBody: Uint8Array,

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
+import { checkBegun } from '../checks/called-functions.ts';
 import { DeadLetterError } from '../errors.ts';
 import type { BodyMemory } from '../request/body-memory.ts';
 import { type HeaderValues, withoutCredentials } from '../request/headers.ts';
 import { mustWait } from '../timing/must-wait.ts';
 import { performance } from '../timing/process-clock.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
-import { checkBegun } from '../values/called-functions.ts';
 import { isInstance, messageOf, show } from '../values/foreign-values.ts';
 import type { DeadLetter, DeadLetters } from './dead-letters.ts';
 import { OperationQueue, type OperationWait } from './operation-queue.ts';
 
-/** The content of a letter: an authentic body, and as much of its event as is known. */
+/** The content of a dead letter: an authentic body, and the known facts about its event. */
 export interface LetterContent {
   readonly rawBody: Uint8Array;
   readonly headers: HeaderValues;
@@ -57,7 +57,7 @@ interface LetterOperationsSettings {
 
 /**
  * The dead letters behind an {@link OperationQueue}, with the operations on one id in the order of their
- * calls: a letter whose writing was given up as late cannot appear after its removal.
+ * calls: a dead letter whose writing was given up as late cannot appear after its removal.
  */
 export class LetterOperations {
   readonly #deadLetters: DeadLetters;
@@ -75,7 +75,7 @@ export class LetterOperations {
     return this.#inOrder(id, wait, async () => checkFound(await this.#deadLetters.get(id)));
   }
 
-  /** Stores a letter and returns its id: the event's, or the SHA-256 of the body if it has none. */
+  /** Stores a dead letter and returns its id: the event's, or the SHA-256 of the body if it has none. */
   async store(
     { rawBody, headers, receivedAt, type, ...content }: LetterContent,
     { attempts, handled, runningUntil }: AttemptInfo,
@@ -84,7 +84,7 @@ export class LetterOperations {
   ): Promise<string> {
     const id = content.id ?? createHash('sha256').update(rawBody).digest('hex');
     await this.#inOrder(id, wait, async () => {
-      // An earlier letter may be the only record of the handlers that have finished.
+      // An earlier dead letter may be the only record of the handlers that have finished.
       const earlier = await this.#readEarlier(id);
       const stored: unknown = await this.#deadLetters.put({
         id,
@@ -161,10 +161,7 @@ export class LetterOperations {
     }
   }
 
-  /**
-   * The dead letters wait for their connection themselves; the body that is kept meanwhile must fit into the
-   * memory.
-   */
+  /** Runs an operation if there is memory for the body while the dead letters wait for their connection. */
   async #onceConnected<T>(operation: () => Promise<T>, bodyBytes: number): Promise<T> {
     if (!mustWait(this.#deadLetters)) return operation();
     const { mayWait, bodyMemory } = this.#settings;
@@ -177,8 +174,8 @@ export class LetterOperations {
   }
 
   /**
-   * Runs an operation once a late one on the same id has ended, without a permit. It runs even if its caller
-   * has given up: a letter whose writing is late must be removed after all.
+   * Runs an operation without a permit, once a late one on the same id has ended. It runs even if its caller
+   * has given up, because a dead letter that is written late must be removed.
    */
   #besideQueue<T>(operation: () => Promise<T>, answerBy: number): Promise<T> {
     const limitMs = Math.max(0, Math.min(this.#settings.limitMs, answerBy - performance.now()));
@@ -186,7 +183,10 @@ export class LetterOperations {
   }
 }
 
-/** The times of a letter that is stored now. The event may have waited since an earlier letter. */
+/**
+ * Returns the times of a dead letter that is stored now. An earlier one tells when its event was first
+ * parked.
+ */
 function timesOf(
   earlier: Pick<Partial<DeadLetter>, 'parkedAt'> | undefined,
   now: number,
@@ -201,10 +201,7 @@ function deadLetterError(cause: unknown): DeadLetterError {
   return new DeadLetterError('dead_letters_unavailable', message, { cause });
 }
 
-/**
- * Dead letters of the application may return null for a letter that is not there, or something other than a
- * letter.
- */
+/** Dead letters of the application may return null, or a value that is not a dead letter. */
 function checkFound(letter: DeadLetter | null | undefined): DeadLetter | undefined {
   if (letter === undefined || letter === null) return undefined;
   if (typeof letter === 'object' && Array.isArray(letter.handled)) return letter;

@@ -10,8 +10,8 @@ import { Timer } from '../timing/timer.ts';
 const MOST_RUNNING = 8;
 
 /**
- * The time limit of an operation is counted in this many parts, each at least a turn of the event loop. An
- * event loop that is busy with ten thousand deliveries must not make a healthy disk look hung. Writing a
+ * The time limit of an operation is counted in this many parts, each at least a turn of the event loop: an
+ * event loop that is busy with ten thousand deliveries must not make a healthy disk look hung. Writing a dead
  * letter takes up to 15 turns.
  */
 const LIMIT_PARTS = 20;

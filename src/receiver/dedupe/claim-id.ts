@@ -11,23 +11,22 @@ export function handlingId(id: string): string {
 }
 
 /**
- * The id of an event's enqueueing in the store. It stands for the handlers that run before the answer, and
- * for the way into the queue.
+ * The id of an event's enqueueing in the store. It is completed once the handlers before the answer have
+ * finished and the event is in the queue.
  */
 export function enqueueingId(id: string): string {
   return ENQUEUEING + id;
 }
 
 /**
- * The id of a handler's key in the store. No event has it, for the reason that {@link PROBE_ID} gives, in
- * earlier versions either. The length keeps name and key apart, because each may hold a colon.
+ * The id of a handler's key in the store. No event has it, for the reason that {@link PROBE_ID} gives, not
+ * even in earlier versions. The length keeps name and key apart, because each may hold a colon.
  */
 export function keyId(handler: string, key: string): string {
   return `${ESCAPE}key:${handler.length}:${handler}:${key}`;
 }
 
 /**
- * An id that no store knows: no event has it, because `handlingId` puts the prefix once more before ids that
- * begin with it.
+ * An id that no store knows. No event has it, because `handlingId` adds the prefix to ids that begin with it.
  */
 export const PROBE_ID: string = `${ESCAPE}health`;

@@ -7,17 +7,17 @@ import { randomBytes } from 'node:crypto';
 let prefix: string | undefined;
 let claims = 0;
 
-/** Stores that are shared with earlier versions hold tokens with this prefix, so it must not change. */
+/** Earlier versions store tokens with this prefix, so it must not change. */
 export const HOLD = 'hold:';
 
-/** A token that no other claim has, in whatever process. */
+/** A token that no other claim of any process has. */
 export function nextToken(): string {
   prefix ??= randomBytes(15).toString('base64url');
   claims += 1;
   return `${prefix}${claims}`;
 }
 
-/** The same, for a claim under which no handler runs. */
+/** A unique token for a claim under which no handler runs. */
 export function nextHoldToken(): string {
   return HOLD + nextToken();
 }

@@ -12,7 +12,7 @@ import type { ClaimedResult, ClaimResult, LeaseRequest, ReleaseRequest, ReleaseR
 import type { TimeLimitedStore } from './time-limited.ts';
 
 /** The answer to a claim. A claim that was granted has a lease, and no other claim has one. */
-export type ClaimAnswer = Granted | Busy | { readonly state: 'completed' };
+export type ClaimReply = Granted | Busy | { readonly state: 'completed' };
 
 /** The id is claimed. */
 export interface Granted {
@@ -28,7 +28,7 @@ export interface Busy {
   readonly endsAt: number;
 }
 
-/** Stands for the answer of a store that gives none, under `onStoreFailure: 'process'`. */
+/** Takes the place of a granted claim if the store fails, under `onStoreFailure: 'process'`. */
 const UNCLAIMED: Granted = {
   state: 'claimed',
   result: { state: 'claimed', attempt: 1, abandoned: 0, firstClaimedMsAgo: 0, handled: [] },
@@ -37,9 +37,9 @@ const UNCLAIMED: Granted = {
 
 /** The answer to a release. */
 export interface Released {
-  /** Undefined if the store has not answered: the release is then tried again. */
+  /** Undefined if the store has not answered. The release is then repeated: see `late`. */
   readonly state: ReleaseResult['state'] | undefined;
-  /** The answer to a release that is tried again; undefined once the tries have ended without one. */
+  /** The answer to a repeated release, or undefined if there is none after the last repetition. */
   readonly late?: Promise<ReleaseResult['state'] | undefined>;
 }
 
@@ -56,19 +56,19 @@ export interface ClaimServices {
 
 /** The id that is claimed. */
 export interface ClaimedId {
-  /** Its form in the store: see `claim-id.ts`. */
+  /** The id in the store: see `claim-id.ts`. */
   readonly claimId: string;
-  /** The time for which the store remembers it. */
+  /** The time for which the store remembers the id. */
   readonly retentionMs: number;
 }
 
 /** An event that is claimed. */
 export interface ClaimedEvent extends Pick<ClaimedId, 'claimId'> {
-  /** In milliseconds since the epoch. */
+  /** When the event was created, in milliseconds since the epoch. */
   readonly createdAt: number;
 }
 
-/** The id of an event, which is remembered as long as the event may come again. */
+/** Returns the id of an event, to be remembered as long as the event may come again. */
 export function claimedId({ claimId, createdAt }: ClaimedEvent, settings: RetentionSettings): ClaimedId {
   return { claimId, retentionMs: retentionFor(createdAt, settings) };
 }
@@ -78,8 +78,8 @@ interface ClaimWait {
   /** The time that it may wait; 0 if it must not wait for a connection. */
   readonly waitMs?: number | undefined;
   /**
-   * Called each time that another `commandTimeoutMs` has passed without an answer; returns whether the claim
-   * may wait longer with the event.
+   * Called whenever another `commandTimeoutMs` has passed without an answer. Returns true if the event may
+   * wait longer.
    */
   readonly mayWaitLonger?: () => boolean;
 }
@@ -89,7 +89,7 @@ export class Claim {
   readonly #request: LeaseRequest;
   readonly #services: ClaimServices;
   readonly #warnings: Warning[];
-  /** True from the first claim on that got no answer: the store may have granted it, or may yet. */
+  /** True once a claim got no answer: the store may have granted it, or may still do so. */
   #isUncertain = false;
 
   constructor(
@@ -113,21 +113,21 @@ export class Claim {
    * Claims the id. If the store fails, `onStoreFailure` decides: either this rejects, or the handlers run
    * without a claim.
    */
-  async takeOrGoOn(wait?: ClaimWait): Promise<ClaimAnswer> {
+  async takeOrProceedUnclaimed(wait?: ClaimWait): Promise<ClaimReply> {
     const askedAt = performance.now();
     try {
-      return this.#toAnswer(await this.#send(wait), askedAt);
+      return this.#toReply(await this.#send(wait), askedAt);
     } catch (error) {
       this.#isUncertain = true;
-      return this.#goOnUnclaimed(error);
+      return this.#proceedUnclaimed(error);
     }
   }
 
   /** Claims the id. Rejects if the store fails, although the store may have granted the claim. */
-  async take(): Promise<ClaimAnswer> {
+  async take(): Promise<ClaimReply> {
     const askedAt = performance.now();
     try {
-      return this.#toAnswer(await this.#send(), askedAt);
+      return this.#toReply(await this.#send(), askedAt);
     } catch (error) {
       this.#isUncertain = true;
       throw error;
@@ -141,7 +141,7 @@ export class Claim {
     return this.#services.store.claim(request, mayWaitLonger);
   }
 
-  #toAnswer(result: ClaimResult, askedAt: number): ClaimAnswer {
+  #toReply(result: ClaimResult, askedAt: number): ClaimReply {
     if (result.state === 'completed') return result;
     if (result.state === 'busy') return { state: 'busy', endsAt: askedAt + result.msLeft };
     // The lease began when the claim was sent. A store of the user may give any number.
@@ -152,7 +152,7 @@ export class Claim {
   }
 
   /** Throws the error unless `onStoreFailure` is `process`. */
-  #goOnUnclaimed(error: unknown): Granted {
+  #proceedUnclaimed(error: unknown): Granted {
     if (this.#services.settings.onStoreFailure === 'reject') throw error;
     this.#warnings.push(`claimed_nothing: ${messageOf(error)}`);
     return UNCLAIMED;
@@ -160,14 +160,14 @@ export class Claim {
 
   /**
    * Confirms a lease, and resolves with the lease that handlers may run on. If the store does not confirm it
-   * in time, `onStoreFailure` decides. It is renewed on even so, because it may well hold.
+   * in time, `onStoreFailure` decides. Its renewal continues all the same, because it may well hold.
    */
-  async confirmOrGoOn(lease: Lease): Promise<Lease> {
+  async confirmOrProceedUnclaimed(lease: Lease): Promise<Lease> {
     try {
       await lease.confirm();
       return lease;
     } catch (error) {
-      return this.#goOnUnclaimed(error).lease;
+      return this.#proceedUnclaimed(error).lease;
     }
   }
 
@@ -180,10 +180,10 @@ export class Claim {
   }
 
   /**
-   * Releases the id. Never rejects: if the store does not answer, the release is tried again.
+   * Releases the id. Never rejects: if the store does not answer, the release is repeated in the background.
    *
-   * A claim without an answer may run later than the release of its token. The store refuses it then, or is
-   * asked to release it once more.
+   * A claim without an answer may reach the store after the release of its token. The store then refuses it,
+   * or it is released once more.
    */
   async release(handled: Iterable<string>): Promise<Released> {
     const { settings, store } = this.#services;

@@ -2,8 +2,8 @@ import { Claim, type ClaimedId, type ClaimServices } from './claim.ts';
 import { nextHoldToken } from './claim-token.ts';
 
 /**
- * Resolves with true if the event of an id was handled, and with false if the store does not say so. A store
- * without `peek` is asked by a claim, which is not a run, and which is released.
+ * Resolves with true if the store says that the event of an id was handled. In a store without `peek` this
+ * claims and releases the id; the claim is not a run.
  */
 export async function isCompleted(id: ClaimedId, services: ClaimServices): Promise<boolean> {
   try {
@@ -13,7 +13,7 @@ export async function isCompleted(id: ClaimedId, services: ClaimServices): Promi
     return false;
   }
   const claim = new Claim(id, services, [], nextHoldToken());
-  const answer = await claim.take().catch(() => undefined);
-  if (answer !== undefined && answer.state !== 'claimed') return answer.state === 'completed';
+  const reply = await claim.take().catch(() => undefined);
+  if (reply !== undefined && reply.state !== 'claimed') return reply.state === 'completed';
   return (await claim.release([])).state === 'completed';
 }

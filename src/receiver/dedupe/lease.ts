@@ -4,27 +4,53 @@ import { Timer } from '../timing/timer.ts';
 import type { LeaseRequest, RenewResult } from './store.ts';
 import type { TimeLimitedStore } from './time-limited.ts';
 
-/** After this many confirmations, each of which took half a lease or longer, the claim is given up. */
+/** The claim is given up after this many confirmations in a row that each took half a lease or longer. */
 const MOST_CONFIRMATIONS = 3;
 
-/** Called once when another token has the id (`lost`), or when the event was completed. */
+/** Called once, if another token has the id (`lost`) or the event was completed. */
 export type OnTaken = (state: 'lost' | 'completed') => void;
 
-/** The lease of a claim that was granted. */
-export type Lease = Pick<StoredLease, keyof StoredLease>;
+/** The lease of a run or of a key. */
+export interface Lease {
+  /** The state by the last answer of the store. */
+  readonly state: RenewResult['state'];
+  /**
+   * True if the lease must be confirmed before handlers run on it: half of it may be over, because the event
+   * loop was blocked or a dead letter took long to write.
+   */
+  readonly needsConfirmation: boolean;
+  /**
+   * True if the event loop was blocked for so long that another process may have taken the event: no renewal
+   * was sent for as long as the lease, and none has succeeded since. A silent store alone does not make it
+   * true.
+   */
+  readonly missedRenewal: boolean;
+  /**
+   * Renews the lease; concurrent calls share one renewal. Rejects if the store does not answer, or if its
+   * answers take half of the lease.
+   */
+  confirm(): Promise<void>;
+  /**
+   * Renews the lease whenever a third of it is over, until `stop` is called. A renewal that fails changes
+   * nothing: the lease may well hold, and the next renewal will show that. The renewals keep the process
+   * alive unless `keepsAlive` is false.
+   */
+  startRenewing(onTaken: OnTaken, options?: { readonly keepsAlive?: boolean }): void;
+  stop(): void;
+}
 
 /** The lease of a run without a claim, under `onStoreFailure: 'process'`. It is never lost. */
 export const unstoredLease: Lease = {
   state: 'held',
-  isOld: false,
+  needsConfirmation: false,
   missedRenewal: false,
   confirm: () => Promise.resolve(),
-  keep: () => {},
+  startRenewing: () => {},
   stop: () => {},
 };
 
 /** The lease of a claim that the store has granted. */
-export class StoredLease {
+export class StoredLease implements Lease {
   readonly #request: LeaseRequest;
   readonly #store: TimeLimitedStore;
   #state: RenewResult['state'] = 'held';
@@ -37,10 +63,10 @@ export class StoredLease {
   #confirming: Promise<void> | undefined;
   #keepsAlive = true;
   #renewal: Timer | undefined;
-  /** Undefined unless the lease is kept. */
+  /** Undefined unless the lease is being renewed. */
   #onTaken: OnTaken | undefined;
 
-  /** `since` is when the claim was sent, by the monotonic clock. */
+  /** `since` is the time when the claim was sent, by the monotonic clock. */
   constructor(request: LeaseRequest, store: TimeLimitedStore, since: number) {
     this.#request = request;
     this.#store = store;
@@ -48,31 +74,18 @@ export class StoredLease {
     this.#askedAt = since;
   }
 
-  /** The last answer of the store. */
   get state(): RenewResult['state'] {
     return this.#state;
   }
 
-  /**
-   * True if the lease must be confirmed before handlers run on it: since it began, the event loop may have
-   * been blocked, or a letter may have taken long to write.
-   */
-  get isOld(): boolean {
+  get needsConfirmation(): boolean {
     return this.#state === 'held' && performance.now() - this.#heldSince > this.#request.leaseMs / 2;
   }
 
-  /**
-   * True if no renewal was sent for as long as the lease, because the event loop was blocked, and the store
-   * has not answered one since: another process may have taken the event. A silent store does not count.
-   */
   get missedRenewal(): boolean {
     return this.#hasMissedRenewal || performance.now() - this.#askedAt >= this.#request.leaseMs;
   }
 
-  /**
-   * Asks the store, once for all that call it meanwhile. Rejects if the store does not answer, or if the
-   * lease was old again after each answer.
-   */
   confirm(): Promise<void> {
     this.#confirming ??= this.#confirmOnce().finally(() => {
       this.#confirming = undefined;
@@ -84,20 +97,17 @@ export class StoredLease {
     if (this.#confirmations === MOST_CONFIRMATIONS) throw leaseTooShort(this.#request.leaseMs);
     this.#confirmations += 1;
     await this.#renew();
-    if (!this.isOld) this.#confirmations = 0;
+    if (!this.needsConfirmation) this.#confirmations = 0;
   }
 
-  /**
-   * Renews the lease each time that a third of it is over, until `stop` is called. A store that fails or is
-   * late interrupts nothing: the lease may well hold, and the next renewal will show it. The process stays
-   * alive for the renewals unless `keepsAlive` is false.
-   */
-  keep(onTaken: OnTaken, { keepsAlive = true }: { readonly keepsAlive?: boolean } = {}): void {
+  /** Renews the lease each time that a third of it is over. */
+  startRenewing(onTaken: OnTaken, { keepsAlive = true }: { readonly keepsAlive?: boolean } = {}): void {
     this.#onTaken = onTaken;
     this.#keepsAlive = keepsAlive;
     this.#renewAfterThird();
   }
 
+  /** Ends the renewals. */
   stop(): void {
     this.#onTaken = undefined;
     this.#renewal?.clear();
@@ -122,7 +132,7 @@ export class StoredLease {
     this.#hasMissedRenewal = this.missedRenewal;
     this.#askedAt = askedAt;
     const { state } = await this.#store.renew(this.#request);
-    // Over several connections, an answer may come after the answer to a later question.
+    // Over several connections, an answer may come after the answer to a later renewal.
     if (askedAt < this.#heldSince) return;
     this.#hasMissedRenewal = false;
     this.#state = state;
@@ -130,9 +140,9 @@ export class StoredLease {
   }
 }
 
-/** True if a letter may be written, or its event completed, on the lease. An old lease is confirmed first. */
+/** Resolves with true if the lease holds. Confirms it if necessary. */
 export async function isHeld(lease: Lease): Promise<boolean> {
-  while (lease.isOld) await lease.confirm();
+  while (lease.needsConfirmation) await lease.confirm();
   return lease.state === 'held';
 }
 

@@ -8,7 +8,9 @@ import type { Busy } from './claim.ts';
  */
 export const POLL_MS = 400;
 
-/** The pause before the id is claimed again. A store that has failed is not asked more often again. */
+/**
+ * The pause before the id is claimed again. After a failure it is the longest one, whenever the lease ends.
+ */
 export function pollPauseMs({ endsAt }: Busy, hasFailed: boolean): number {
   const leftMs = hasFailed ? POLL_MS : Math.max(0, endsAt - performance.now()) + 1;
   return jittered(Math.min(POLL_MS, leftMs));

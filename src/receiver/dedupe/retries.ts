@@ -4,20 +4,20 @@ import { setUnrefTimeout } from '../timing/unref-timeout.ts';
 import type { CompleteRequest, ReleaseRequest, ReleaseResult } from './store.ts';
 import type { TimeLimitedStore } from './time-limited.ts';
 
-/** The pauses between two tries of a completion: doubled up to the longest while the store stays away. */
+/** The pauses between two tries of a completion. They double, up to the longest. */
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 5_000;
 
-/** The pause before a release is tried again; doubled each time. */
+/** The pause before a release is repeated. It doubles each time. */
 const FIRST_RELEASE_PAUSE_MS = 100;
 
 interface PendingCompletion extends CompleteRequest {
-  /** By the monotonic clock. */
+  /** When the tries end, by the monotonic clock. */
   readonly giveUpAt: number;
 }
 
 /**
- * Records handled events in the store, and keeps those that the store has not recorded yet, so that at least
+ * Records handled events in the store. Remembers those that the store has not recorded yet, so that at least
  * this process does not handle them again.
  */
 export class Completions {
@@ -36,7 +36,10 @@ export class Completions {
     return this.#pending.has(id);
   }
 
-  /** Tries for twice `commandTimeoutMs`. Resolves with false if the tries go on in the background. */
+  /**
+   * Records a completion in the store, and tries that for twice `commandTimeoutMs`. Resolves with false if
+   * the tries go on in the background.
+   */
   async record(request: CompleteRequest): Promise<boolean> {
     const endsAt = performance.now() + 2 * this.#store.commandTimeoutMs;
     try {
@@ -58,7 +61,7 @@ export class Completions {
     return false;
   }
 
-  /** One request at a time, so that a store that comes back is not flooded. */
+  /** Sends one request at a time, so that a store that comes back is not flooded. */
   async #retryAll(): Promise<void> {
     this.#isRetrying = true;
     this.#activity.begin();
@@ -70,7 +73,7 @@ export class Completions {
         pauseMs = FIRST_PAUSE_MS;
         continue;
       }
-      // To the end of the queue: a request that the store always refuses must not hold up the others.
+      // Moved to the end, because a request that the store always refuses must not hold up the others.
       this.#pending.set(next.id, next);
       await pause(pauseMs);
       pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
@@ -94,10 +97,10 @@ export class Completions {
 }
 
 /**
- * Tries a release again for as long as the lease lasts, and once after that. A lease that is not released
- * keeps the event from its retry, and the retry then takes the event for one that killed its process.
- * `request` is called for each try: a handler may have finished since. Resolves with the store's answer, or
- * with undefined if it gives none. Never rejects.
+ * Repeats a release until it succeeds, for as long as the lease lasts and once after that. Without a release,
+ * the next delivery waits for the lease to end, and then takes the event for one that killed its process.
+ * `request` is called for each try, because a handler may have finished since. Resolves with the store's
+ * answer, or with undefined. Never rejects.
  */
 export async function retryRelease(
   store: TimeLimitedStore,
@@ -116,10 +119,7 @@ export async function retryRelease(
   return undefined;
 }
 
-/**
- * Does not keep the process alive: once the receiver is closed, the records that the store has still not
- * taken are given up.
- */
+/** Does not keep the process alive: once the receiver is closed, the remaining records are given up. */
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setUnrefTimeout(resolve, ms));
 }

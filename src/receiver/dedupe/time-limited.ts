@@ -21,10 +21,10 @@ import type {
 const always = (): boolean => true;
 
 /**
- * The turns of the event loop that a process listens for before it takes a store for one that has stopped. In
- * a burst a turn may take half a second, and a new connection to the store several turns.
+ * The turns of the event loop that a process listens for before it takes a silent store for one that has
+ * stopped. In a burst a turn may take half a second, and a new connection to the store several turns.
  */
-const TURNS = 10;
+const MOST_SILENT_TURNS = 10;
 const ONE_TURN_MS = 1;
 
 /** See {@link withOwnLimits}. */
@@ -77,20 +77,22 @@ export class TimeLimitedStore implements Store {
     const send = () => this.#store.claim(limited);
     if (!this.queuesClaims || waitMs <= limitMs) return this.#limit('claim', send);
     const endsAt = performance.now() + limitMs + waitMs;
-    let seen = this.#answers;
-    let turns = 0;
-    const onTimeout = (): number | Error => {
+    /** The answers of the store when it was last seen at work, and the turns of silence since then. */
+    let seenAnswers = this.#answers;
+    let silentTurns = 0;
+    const goOnOrFail = (): number | Error => {
       const leftMs = endsAt - performance.now();
       if (leftMs <= 0 || this.mustWait()) return this.#late('claim');
-      if (this.#answers === seen && !isTrue(() => this.#store.isAtWork?.())) {
-        turns += 1;
-        return turns > TURNS ? this.#late('claim') : ONE_TURN_MS;
+      const isAtWork = this.#answers !== seenAnswers || isTrue(() => this.#store.isAtWork?.());
+      if (!isAtWork) {
+        silentTurns += 1;
+        return silentTurns <= MOST_SILENT_TURNS ? ONE_TURN_MS : this.#late('claim');
       }
-      seen = this.#answers;
-      turns = 0;
+      seenAnswers = this.#answers;
+      silentTurns = 0;
       return mayWaitLonger() ? Math.min(limitMs, leftMs) : this.#late('claim');
     };
-    return this.#limit('claim', send, onTimeout);
+    return this.#limit('claim', send, goOnOrFail);
   }
 
   renew(request: LeaseRequest): Awaitable<RenewResult> {
@@ -119,10 +121,11 @@ export class TimeLimitedStore implements Store {
     return this.#mayWait ? request : { ...request, waitMs: 0 };
   }
 
+  /** When the time is over, `goOnOrFail` gives the milliseconds of a further wait, or the error. */
   #limit<Result>(
     name: string,
     operation: () => Awaitable<Result>,
-    onTimeout: () => number | Error = () => this.#late(name),
+    goOnOrFail: () => number | Error = () => this.#late(name),
   ): Awaitable<Result> {
     if (this.#hasOwnLimits) return operation();
     try {
@@ -134,7 +137,7 @@ export class TimeLimitedStore implements Store {
           throw failure(name, cause);
         },
       );
-      return withTimeLimit(answered, this.commandTimeoutMs, onTimeout);
+      return withTimeLimit(answered, this.commandTimeoutMs, goOnOrFail);
     } catch (cause) {
       throw failure(name, cause);
     }

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
+import { parseWithSchema } from '../checks/parse-with-schema.ts';
 import { propertyOf } from '../values/foreign-values.ts';
-import { parseWithSchema } from '../values/parse-with-schema.ts';
 import type { EventData } from './schema.ts';
 import { isTime } from './time.ts';
 

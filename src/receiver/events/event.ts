@@ -1,6 +1,6 @@
+import { MismatchError } from '../checks/parse-with-schema.ts';
 import { EventError } from '../errors.ts';
 import { messageOf } from '../values/foreign-values.ts';
-import { MismatchError } from '../values/parse-with-schema.ts';
 import { type EventType, eventTypes, type Pattern } from './catalog.ts';
 import { checkEnvelope, readableMembers } from './envelope.ts';
 import type { DataOf, EventData, Schemas } from './schema.ts';

@@ -1,5 +1,5 @@
+import { checkBegun } from '../checks/called-functions.ts';
 import { DataError } from '../errors.ts';
-import { checkBegun } from '../values/called-functions.ts';
 import { messageOf, shorten } from '../values/foreign-values.ts';
 import type { Entity, EntityOf } from './catalog.ts';
 

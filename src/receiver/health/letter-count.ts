@@ -6,7 +6,7 @@ import { settledWithin } from '../timing/time-limit.ts';
 import { isInstance, messageOf } from '../values/foreign-values.ts';
 import { type DeadLettersHealth, QUESTION_LIMIT_MS } from './health.ts';
 
-/** A list reads each letter whole, so it ends after this many. */
+/** The count ends after this many, because listing reads each dead letter as a whole. */
 const MOST_LETTERS = 1_000;
 
 /**
@@ -17,8 +17,8 @@ const CHEAP_COUNT_MS = 50;
 const REST_FACTOR = 9;
 
 /**
- * Counts the letters that wait. All callers share one count at a time, even if it takes long: each question
- * to a disk that hangs blocks a thread of Node.js.
+ * Counts the waiting dead letters. All callers share one count at a time, even if it takes long: each
+ * question to a disk that hangs blocks a thread of Node.js.
  */
 export class LetterCount {
   readonly #deadLetters: DeadLetters;
@@ -49,11 +49,14 @@ export class LetterCount {
   }
 }
 
-/** One pass over the letters. */
+/** One pass over the dead letters. */
 class Count {
   readonly #startedAt = performance.now();
   #freshUntil = 0;
-  /** The number that the dead letters give without reading letters, up to one more than is counted. */
+  /**
+   * The number of dead letters by their method `count`, which does not read them; one more than the limit at
+   * most.
+   */
   #total: number | undefined;
   #listed = 0;
   #waiting = 0;
@@ -89,7 +92,7 @@ class Count {
     };
   }
 
-  /** Unread letters count as waiting: few of them belong to running handlers. */
+  /** Unread dead letters count as waiting, because few of them belong to running handlers. */
   get #known(): number {
     if (this.#areMany) return MOST_LETTERS;
     const isUnread = !this.#isWhole && this.#error === undefined;
@@ -125,7 +128,7 @@ class Count {
       if (runningUntil !== undefined && runningUntil > now()) continue;
       this.#waiting += 1;
       this.#oldestParkedAt ??= parkedAt;
-      // Only the oldest letter was still to be found.
+      // Only the oldest dead letter was missing; the number is known.
       if (this.#areMany) return;
     }
     this.#isWhole = true;

@@ -30,7 +30,10 @@ export class MisdirectedDeliveries {
     );
   }
 
-  /** Undefined if the limit is reached; else how many paths were left out in the window before. */
+  /**
+   * Returns undefined if the limit is reached, else the number of paths that were left out in the minute
+   * before.
+   */
   #admit(path: string): number | undefined {
     const now = performance.now();
     const isOver = now >= this.#endsAt;

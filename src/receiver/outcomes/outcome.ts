@@ -1,5 +1,5 @@
 import { InternalError, isPosthornError, type PosthornError } from '../errors.ts';
-import { isReportCode, type ReportCode, refusals } from '../refusals.ts';
+import { isReportCode, type RefusedOutcome, type ReportCode, refusals } from '../refusals.ts';
 import type { Reply } from '../request/delivery.ts';
 import { messageOf } from '../values/foreign-values.ts';
 
@@ -14,32 +14,43 @@ export type Outcome =
   | 'failed'
   | 'busy';
 
+/** An outcome whose answer is a 2xx. */
+export type AcceptedOutcome = Exclude<Outcome, RefusedOutcome>;
+
+const ACCEPTED_STATUS: Readonly<Record<AcceptedOutcome, number>> = {
+  processed: 200,
+  duplicate: 200,
+  ignored: 200,
+  queued: 202,
+  parked: 200,
+};
+
 /** The result of a delivery, before it becomes an HTTP reply. */
 export type Answer = Accepted | Refused;
 
 /** A result that becomes a 2xx. `error` says why the event was parked. */
 interface Accepted {
-  readonly outcome: 'processed' | 'duplicate' | 'ignored' | 'queued' | 'parked';
+  readonly outcome: AcceptedOutcome;
   readonly id: string;
   readonly error: ReportedError | undefined;
 }
 
 /** A result that becomes a 4xx or 5xx. */
 export interface Refused {
-  readonly outcome: 'rejected' | 'failed' | 'busy';
+  readonly outcome: RefusedOutcome;
   readonly id: undefined;
   readonly error: ReportedError;
 }
 
-/** Creates the result of a delivery that earns a 2xx. */
-export function accept(outcome: Accepted['outcome'], id: string, error?: ReportedError): Accepted {
+/** The result of a delivery that earns a 2xx. */
+export function accept(outcome: AcceptedOutcome, id: string, error?: ReportedError): Accepted {
   return { outcome, id, error };
 }
 
 /** An error that a report can have. */
 export type ReportedError = PosthornError & { readonly code: ReportCode };
 
-/** Creates the result of a delivery that failed with `error`. */
+/** The result of a delivery that failed with `error`. */
 export function refuse(error: unknown): Refused {
   const reported = toReportedError(error);
   const [outcome] = refusals[reported.code];
@@ -63,7 +74,7 @@ export function isSuccess(answer: Answer): answer is Accepted {
 
 /** The HTTP status of a result. */
 export function statusOf(answer: Answer): number {
-  if (isSuccess(answer)) return answer.outcome === 'queued' ? 202 : 200;
+  if (isSuccess(answer)) return ACCEPTED_STATUS[answer.outcome];
   const [, status] = refusals[answer.error.code];
   return status;
 }

@@ -6,11 +6,20 @@ import type { Outcome } from './outcome.ts';
 import type { Report, Warning } from './report.ts';
 import { stackFramesOf } from './stack-frames.ts';
 
-const ROUTINE_OUTCOMES: ReadonlySet<Outcome> = new Set(['processed', 'duplicate', 'ignored', 'queued']);
+const IS_ROUTINE: Readonly<Record<Outcome, boolean>> = {
+  processed: true,
+  duplicate: true,
+  ignored: true,
+  queued: true,
+  parked: false,
+  rejected: false,
+  failed: false,
+  busy: false,
+};
 
 /** Returns true for a success without a warning, which needs no attention. */
 export function isRoutine({ outcome, warnings }: Report): boolean {
-  return warnings.length === 0 && ROUTINE_OUTCOMES.has(outcome);
+  return warnings.length === 0 && IS_ROUTINE[outcome];
 }
 
 /** Prints reports to `console.error`, each on one line of bounded length and without payload. */

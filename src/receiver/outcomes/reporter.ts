@@ -1,5 +1,5 @@
+import { checkOptions, invalidOption } from '../checks/check-options.ts';
 import { ConfigurationError } from '../errors.ts';
-import { checkOptions, invalidOption } from '../values/check-options.ts';
 import { show } from '../values/foreign-values.ts';
 import type { PendingWarnings } from './pending-warnings.ts';
 import type { ObserveOptions, Observer, Report } from './report.ts';
@@ -30,7 +30,7 @@ export class Reporter {
     this.#observers.push(observer);
   }
 
-  /** Never throws. */
+  /** Gives a report to the observers, and to the default log unless one took its place. Never throws. */
   emit(original: Report): void {
     const pending = this.#pendingWarnings.take();
     if (this.#keepsDefaultLog) {

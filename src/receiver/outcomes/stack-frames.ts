@@ -52,7 +52,7 @@ function framesOf(thrown: unknown): string[] {
  */
 function fileOf(line: string): string | undefined {
   const [, named] = /^ {4}at (?:async )?(.+):\d+:\d+\)?$/.exec(line) ?? [];
-  // Not a part of the pattern: its time would grow with the square of the length of a line.
+  // In the pattern this would take time that grows with the square of the length of a line.
   const start = named?.indexOf(' (') ?? -1;
   return start === -1 ? named : named?.slice(start + 2);
 }
@@ -64,7 +64,7 @@ function isOfUser(line: string): boolean {
   return !OWN_FOLDERS.some((folder) => file.startsWith(folder));
 }
 
-/** An installed posthorn lies in `node_modules`, and a linked one or a clone of it does not. */
+/** The path of an installed posthorn has `node_modules`; that of a linked one or a clone does not. */
 const OWN_FOLDERS = ownFolders();
 
 /**

@@ -1,9 +1,9 @@
 import { types } from 'node:util';
 import * as z from 'zod/mini';
+import { parseWithSchema } from '../checks/parse-with-schema.ts';
 import { JobError } from '../errors.ts';
 import { type HeaderValues, withoutCredentials } from '../request/headers.ts';
 import { messageOf } from '../values/foreign-values.ts';
-import { parseWithSchema } from '../values/parse-with-schema.ts';
 
 /** The version that this release writes. It reads all earlier versions too. */
 const VERSION = 1;

@@ -10,12 +10,12 @@ export function letterTimeMs(limitMs: number): number {
 }
 
 /**
- * The plan of a delivery's time: the latest time of each of its steps, by the monotonic clock
- * (`performance.now()`). A replay and a job have one too, counted from their start.
+ * The latest time of each step of a delivery, by the monotonic clock (`performance.now()`). A replay and a
+ * job have a deadline too, which counts from their start.
  *
  * With the default of 25 seconds, a claim must be sent by 16.8, the body and the keys must be there by 18.75,
- * and the handlers must begin by 18.8. The answer leaves by 25, or by 23 if a letter may have to be stored
- * first.
+ * and the handlers must begin by 18.8. The answer leaves by 25, or by 23 if a dead letter may have to be
+ * stored first.
  */
 export class Deadline {
   readonly startedAt: number;
@@ -41,14 +41,16 @@ export class Deadline {
     return this.startedAt + this.#limitMs;
   }
 
-  /** When to answer, if time must be left to store the letter of an event that is not handled by then. */
+  /**
+   * When to answer, if time must be left to store the dead letter of an event that is not handled by then.
+   */
   get answerOrParkBy(): number {
     return this.answerBy - letterTimeMs(this.#limitMs);
   }
 
   /**
    * When the body and the signing keys must be there: the last fourth of the time is for the event and its
-   * letter.
+   * dead letter.
    */
   get bodyBy(): number {
     return this.answerBy - this.#limitMs / 4;
@@ -56,36 +58,36 @@ export class Deadline {
 
   /**
    * The longest wait of a claim before it is sent, so that the handlers begin in time even if the store then
-   * takes `commandTimeoutMs` to answer. It is never less than `commandTimeoutMs`, whatever the deadline.
+   * takes `commandTimeoutMs` to reply. It is never less than `commandTimeoutMs`, whatever the deadline.
    */
   claimWaitMs(commandTimeoutMs: number): number {
     return Math.max(commandTimeoutMs, this.#plannedBegin - commandTimeoutMs - performance.now());
   }
 
   /**
-   * When the handlers must begin: they may have to wait for the letter of a last attempt, or for permits.
-   * Read it when the wait begins: even after a wait for another process, the letter has the time of one
-   * operation.
+   * When the handlers must begin. Before that they may wait for permits, or for the dead letter of a last
+   * attempt to be stored. Read it when that wait begins: storing then has the time of one operation, even
+   * after a long wait for another process.
    */
   get handlersBeginBy(): number {
     return Math.max(this.#plannedBegin, performance.now() + letterTimeMs(this.#limitMs));
   }
 
-  /** Leaves a sixth of the time for the handlers, besides the time for a letter. */
+  /** Leaves a sixth of the time for the handlers, besides the time for a dead letter. */
   get #plannedBegin(): number {
     return this.answerOrParkBy - this.#limitMs / 6;
   }
 
   /**
-   * When a letter that the answer waits for must be stored. It has the time of one operation, even if the
-   * deadline is near.
+   * When a dead letter must be stored if the answer waits for it. Storing has the time of one operation, even
+   * if the deadline is near.
    */
   get letterBy(): number {
     return Math.max(this.answerBy, performance.now() + letterTimeMs(this.#limitMs));
   }
 
   /**
-   * When an operation that no sender waits for must have ended: it has the whole time of a delivery, from
+   * When an operation must have ended if no sender waits for it: it has the whole time of a delivery, from
    * now.
    */
   get backgroundBy(): number {

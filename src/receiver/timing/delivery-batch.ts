@@ -2,8 +2,8 @@ import { inNextTurn } from './next-turn.ts';
 
 /**
  * A larger batch makes the first delivery wait for the last, without any gain, and uses more memory at once.
- * In one turn Node.js reads from every connection, and the unread bodies of waiting deliveries lie in their
- * streams. Nothing counts them there, and they may be in chunks of one byte.
+ * In one turn Node.js reads from every connection, and the streams of waiting deliveries hold their bodies.
+ * No limit counts these, and they may be in chunks of one byte.
  */
 const MAX_BATCH_SIZE = 64;
 

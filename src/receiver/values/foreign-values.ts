@@ -83,8 +83,8 @@ export function typeNameOf(value: unknown): string {
 }
 
 /**
- * The most characters of a text that leaves the process in a report, a letter or a trace: a handler may throw
- * a whole document. Lines of a log and names are shorter.
+ * The most characters of a text that leaves the process in a report, a dead letter or a trace: a handler may
+ * throw a whole document. Lines of a log and names are shorter.
  */
 const MAX_TEXT_LENGTH = 2_000;
 

@@ -52,6 +52,8 @@ export interface Client {
  *
  * @example
  * ```ts
+ * import { createClient } from 'posthorn/client';
+ *
  * const client = createClient({
  *   baseUrl: 'https://api.example.com',
  *   banking: { token: () => currentJwt(), apiKey: process.env.API_KEY ?? '' },

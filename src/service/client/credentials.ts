@@ -1,5 +1,5 @@
+import { checkOptions } from '../../receiver/checks/check-options.ts';
 import { ConfigurationError } from '../../receiver/errors.ts';
-import { checkOptions } from '../../receiver/values/check-options.ts';
 import { createSecretSource, PASSWORD_FORM, type Secret, TOKEN_FORM } from './secret.ts';
 
 /** The credentials for FX quotes and eChecks (interface, "Authentication"). */

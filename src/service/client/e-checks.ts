@@ -1,5 +1,5 @@
+import { checkOptions } from '../../receiver/checks/check-options.ts';
 import { ConfigurationError } from '../../receiver/errors.ts';
-import { checkOptions } from '../../receiver/values/check-options.ts';
 import {
   type ECheckLookup,
   type ECheckRequest,

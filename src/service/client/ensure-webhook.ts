@@ -1,6 +1,6 @@
 import type { Authentication } from '../../receiver/authentication/credentials.ts';
+import { checkOptions } from '../../receiver/checks/check-options.ts';
 import { ConfigurationError } from '../../receiver/errors.ts';
-import { checkOptions } from '../../receiver/values/check-options.ts';
 import { show } from '../../receiver/values/foreign-values.ts';
 import type { EnabledEvents, StoredEventFilter } from '../shapes/webhooks.ts';
 import { readEnabledEvents } from './enabled-events.ts';
@@ -91,30 +91,41 @@ export async function ensureWebhook(
 const MOST_NAMES = 20;
 
 /**
- * Past rotations leave disabled webhooks with the same url behind, because a webhook cannot be deleted. They
- * are skipped.
+ * Finds the one enabled webhook with this url; without one, the one disabled webhook. Past rotations leave
+ * disabled webhooks with the same url behind, because a webhook cannot be deleted.
  */
 async function findByUrl(
   requests: WebhookRequests,
   url: string,
   options: CallOptions | undefined,
 ): Promise<Webhook | undefined> {
-  let chosen: Webhook | undefined;
-  const counts = { enabled: 0, disabled: 0 };
+  let firstEnabled: Webhook | undefined;
+  let firstDisabled: Webhook | undefined;
+  let enabledCount = 0;
+  let disabledCount = 0;
   // The list may hold some 100,000 webhooks, so only some names are kept.
   const names: string[] = [];
   for await (const webhook of requests.listAll(options)) {
     if (!isSameUrl(webhook.url, url)) continue;
-    const { id, enabled } = webhook;
-    counts[enabled ? 'enabled' : 'disabled'] += 1;
-    if (chosen === undefined || (enabled && !chosen.enabled)) chosen = webhook;
-    if (names.length < MOST_NAMES) names.push(`${show(id)}${enabled ? '' : ' (disabled)'}`);
+    if (webhook.enabled) {
+      firstEnabled ??= webhook;
+      enabledCount += 1;
+    } else {
+      firstDisabled ??= webhook;
+      disabledCount += 1;
+    }
+    if (names.length < MOST_NAMES) names.push(`${show(webhook.id)}${webhook.enabled ? '' : ' (disabled)'}`);
   }
-  if ((counts.enabled || counts.disabled) <= 1) return chosen;
-  const others = counts.enabled + counts.disabled - names.length;
-  throw new ServiceError(
+  if (enabledCount === 1) return firstEnabled;
+  if (enabledCount === 0 && disabledCount <= 1) return firstDisabled;
+  throw ambiguous(names, enabledCount + disabledCount);
+}
+
+function ambiguous(names: readonly string[], count: number): ServiceError {
+  const others = count > names.length ? ` and ${count - names.length} more` : '';
+  return new ServiceError(
     'webhook_ambiguous',
-    `several webhooks have this url: ${names.join(', ')}${others > 0 ? ` and ${others} more` : ''}. Give the id of ` +
+    `several webhooks have this url: ${names.join(', ')}${others}. Give the id of ` +
       'the one that is meant, or disable all the others',
   );
 }

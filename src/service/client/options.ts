@@ -1,5 +1,5 @@
+import { checkOptions, readDuration, readInteger } from '../../receiver/checks/check-options.ts';
 import { ConfigurationError } from '../../receiver/errors.ts';
-import { checkOptions, readDuration, readInteger } from '../../receiver/values/check-options.ts';
 import { MAX_ANSWER_BYTES } from '../shapes/answer-body.ts';
 import {
   type AdministratorCredentials,

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { checkOptions } from '../../receiver/values/check-options.ts';
+import { checkOptions } from '../../receiver/checks/check-options.ts';
 import { paths } from '../shapes/paths.ts';
 import {
   type Currency,

@@ -1,5 +1,5 @@
+import { checkOptions } from '../../receiver/checks/check-options.ts';
 import { ConfigurationError } from '../../receiver/errors.ts';
-import { checkOptions } from '../../receiver/values/check-options.ts';
 import { messageOf, show } from '../../receiver/values/foreign-values.ts';
 import type { Area, CallOptions } from './options.ts';
 import { type Query, withQuery } from './query.ts';

@@ -1,5 +1,5 @@
+import { checkOptions, readDuration } from '../../receiver/checks/check-options.ts';
 import { ConfigurationError } from '../../receiver/errors.ts';
-import { checkOptions, readDuration } from '../../receiver/values/check-options.ts';
 import { isInstance } from '../../receiver/values/foreign-values.ts';
 import { findWebhook } from './find-webhook.ts';
 import type { CallOptions } from './options.ts';

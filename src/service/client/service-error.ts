@@ -23,6 +23,8 @@ export interface ServiceErrorFacts {
  *
  * @example
  * ```ts
+ * import { ServiceError } from 'posthorn/client';
+ *
  * try {
  *   await client.webhooks.update('WH1', { enabled: true });
  * } catch (error) {

@@ -1,5 +1,5 @@
+import { checkOptions } from '../../receiver/checks/check-options.ts';
 import { ConfigurationError } from '../../receiver/errors.ts';
-import { checkOptions } from '../../receiver/values/check-options.ts';
 import { isAbortSignal, show } from '../../receiver/values/foreign-values.ts';
 import { type Answer, redact } from './answer.ts';
 import type { Authorization } from './credentials.ts';

@@ -1,6 +1,6 @@
 import type { Authentication } from '../../receiver/authentication/credentials.ts';
+import { checkOptions, readInteger } from '../../receiver/checks/check-options.ts';
 import { ConfigurationError } from '../../receiver/errors.ts';
-import { checkOptions, readInteger } from '../../receiver/values/check-options.ts';
 import { show } from '../../receiver/values/foreign-values.ts';
 import { paths } from '../shapes/paths.ts';
 import {

@@ -10,6 +10,8 @@ import type { Sandbox } from './sandbox.ts';
  *
  * @example
  * ```ts
+ * import { createSandbox } from 'posthorn/sandbox';
+ *
  * const sandbox = createSandbox({ clock: 'manual' });
  * const { url } = await sandbox.listen();
  * // create a webhook at `url` + '/payments/na/webhooks', then:

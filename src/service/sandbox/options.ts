@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import { checkOptions } from '../../receiver/checks/check-options.ts';
 import { ConfigurationError } from '../../receiver/errors.ts';
-import { checkOptions } from '../../receiver/values/check-options.ts';
 import { LAST_MOMENT } from './clock.ts';
 import { complaintsOf } from './complaints.ts';
 

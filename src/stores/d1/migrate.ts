@@ -1,8 +1,9 @@
 import { NOW, STORE_TABLES } from '../sqlite/tables.ts';
 
 /**
- * The texts of letters that are too long for a row of D1, which takes 2,000,000 bytes:
- * https://developers.cloudflare.com/d1/platform/limits/. Their rows among the letters have an empty text.
+ * The texts of dead letters that are too long for a row of D1, which takes 2,000,000 bytes:
+ * https://developers.cloudflare.com/d1/platform/limits/. Their rows among the dead letters have an empty
+ * text.
  */
 const PARTS_TABLE = `create table posthorn_dead_letter_parts (
   scope text not null,
@@ -14,8 +15,8 @@ const PARTS_TABLE = `create table posthorn_dead_letter_parts (
 `;
 
 /**
- * Each part says how many parts its letter has, and how many bytes in all of them. An earlier posthorn writes
- * neither, and replaces all parts of a letter: so what a part says is never about another text.
+ * Each part says how many parts its dead letter has, and how many bytes in all of them. An earlier posthorn
+ * writes neither, and replaces all parts of a dead letter: so what a part says is never about another text.
  */
 const SIZES_OF_PARTS = `alter table posthorn_dead_letter_parts add column part_count integer;
 alter table posthorn_dead_letter_parts add column letter_bytes integer;
@@ -41,6 +42,9 @@ export const d1Migrations: readonly string[] = [STORE_TABLES + PARTS_TABLE, SIZE
  *
  * @example
  * ```ts
+ * import { writeFile } from 'node:fs/promises';
+ * import { d1Migration } from 'posthorn/d1';
+ *
  * await writeFile('migrations/0001_posthorn.sql', d1Migration);
  * ```
  */

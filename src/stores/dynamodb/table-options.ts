@@ -1,6 +1,6 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { checkOptions, invalidOption } from '../../receiver/checks/check-options.ts';
 import { ConfigurationError } from '../../receiver/errors.ts';
-import { checkOptions, invalidOption } from '../../receiver/values/check-options.ts';
 import { propertyOf, show } from '../../receiver/values/foreign-values.ts';
 import { readServerOptions, type ServerOptions } from '../kit/server-options.ts';
 import type { DynamoClient } from './client.ts';

@@ -33,6 +33,9 @@ const EXTENSION = '.json';
  *
  * @example
  * ```ts
+ * import { createReceiver } from 'posthorn';
+ * import { createFileDeadLetters } from 'posthorn/file';
+ *
  * const deadLetters = createFileDeadLetters('/var/lib/billing/dead-letters');
  * const receiver = createReceiver({ signingKey, deadLetters });
  * ```
@@ -100,7 +103,7 @@ async function orUnavailable<Result>(message: string, work: () => Promise<Result
   }
 }
 
-/** Writes a file in one step: a reader sees the old letter or the new one, never a part. */
+/** Writes a file in one step: a reader sees the old dead letter or the new one, never a part. */
 async function writeWhole(root: string, { id, parkedAt }: DeadLetter, text: string): Promise<void> {
   const name = nameOf(id);
   const temporary = join(root, `.${name}.${randomUUID()}.tmp`);
@@ -108,7 +111,7 @@ async function writeWhole(root: string, { id, parkedAt }: DeadLetter, text: stri
     const file = await openNew(temporary);
     try {
       await file.writeFile(text);
-      // Here, so that a letter that takes the place of another one is at no moment younger.
+      // Here, so that a dead letter that takes the place of another one is at no moment younger.
       await setTime(file, parkedAt);
       await file.sync();
     } finally {
@@ -158,7 +161,7 @@ async function readText(path: string): Promise<string | undefined> {
   }
 }
 
-/** One letter is at fault, not the directory. */
+/** One dead letter is at fault, not the directory. */
 function unreadable(path: string, advice: string, cause: unknown): DeadLetterError {
   const message = `the dead letter ${path} cannot be read; ${advice}`;
   return new DeadLetterError('dead_letter_unreadable', message, { cause });

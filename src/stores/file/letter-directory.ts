@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { ConfigurationError } from '../../receiver/errors.ts';
 import { syncNewDirectories } from './sync-directory.ts';
 
-/** Returns the absolute path of a directory for letters, which is created if it is missing. */
+/** Returns the absolute path of a directory for dead letters, which is created if it is missing. */
 export function prepareDirectory(directory: unknown): string {
   if (typeof directory !== 'string' || directory === '') {
     throw new ConfigurationError('createFileDeadLetters needs the path of a directory as a non-empty string');
@@ -27,7 +27,7 @@ const LEFTOVER_AGE_MS = 3_600_000;
 
 /**
  * Removes temporary files of processes that were killed while writing: they contain payment data. Their
- * modification time may be `parkedAt` of an old letter already, so `ctime` counts, which nobody can set.
+ * modification time may be `parkedAt` of an old dead letter already, so `ctime` counts, which nobody can set.
  */
 function removeLeftovers(root: string): void {
   const leftovers = readdirSync(root).filter((name) => /^\.[0-9a-f]{64}\.json\..+\.tmp$/.test(name));
@@ -43,10 +43,10 @@ const GROUP_WRITES = 0o020;
 const ROOT = 0;
 
 /**
- * Says which other users may write to the directory, and so forge letters; undefined if none may. The sticky
- * bit changes nothing: it keeps others from removing files, but not from adding some. The result serves only
- * as a warning, because volumes of containers often belong to a group or to another user. Windows has no such
- * modes.
+ * Says which other users may write to the directory, and so forge dead letters; undefined if none may. The
+ * sticky bit changes nothing: it keeps others from removing files, but not from adding some. The result
+ * serves only as a warning, because volumes of containers often belong to a group or to another user. Windows
+ * has no such modes.
  */
 export function findExposure(root: string): string | undefined {
   const own = process.getuid?.();

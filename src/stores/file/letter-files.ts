@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { propertyOf } from '../../receiver/values/foreign-values.ts';
 import { retryWhileInUse } from './retry-while-in-use.ts';
 
-/** A file of a letter, and its place in the order of a list. */
+/** A file of a dead letter, and its place in the order of a list. */
 export interface LetterFile {
   readonly name: string;
-  /** When the letter was parked, in milliseconds since the epoch: the modification time of the file. */
+  /** When the dead letter was parked, in milliseconds since the epoch: the modification time of the file. */
   readonly time: number;
 }
 
@@ -21,7 +21,10 @@ function isLetterName(name: string): boolean {
   return /^[0-9a-f]{64}\.json$/.test(name);
 }
 
-/** The files of the letters in a directory, the oldest first; those of one millisecond are sorted by name. */
+/**
+ * The files of the dead letters in a directory, the oldest first; those of one millisecond are sorted by
+ * name.
+ */
 export async function letterFilesByTime(directory: string): Promise<LetterFile[]> {
   const names = (await readdir(directory)).filter(isLetterName);
   const files: LetterFile[] = [];
@@ -36,7 +39,7 @@ export function compareLetterFiles(one: LetterFile, other: LetterFile): number {
   return one.time - other.time || (one.name < other.name ? -1 : Number(one.name > other.name));
 }
 
-/** Resolves with the file and its time; with an empty list for a letter that was removed meanwhile. */
+/** Resolves with the file and its time; with an empty list for a dead letter that was removed meanwhile. */
 async function readTime(directory: string, name: string): Promise<LetterFile[]> {
   try {
     const { mtimeMs } = await retryWhileInUse(() => lstat(join(directory, name)));
@@ -48,7 +51,9 @@ async function readTime(directory: string, name: string): Promise<LetterFile[]> 
   }
 }
 
-/** Counts the letters in a directory by their names, up to a limit. It takes no longer if there are more. */
+/**
+ * Counts the dead letters in a directory by their names, up to a limit. It takes no longer if there are more.
+ */
 export async function countLetterFiles(directory: string, limit: number): Promise<number> {
   let count = 0;
   for await (const entry of await opendir(directory, { bufferSize: NAMES_AT_ONCE })) {
@@ -62,9 +67,9 @@ export async function countLetterFiles(directory: string, limit: number): Promis
 const MAX_TEXT_BYTES = 0x1fff_ffe8;
 
 /**
- * Reads the text of a letter. In a directory that others may write to, its name can lead elsewhere, or to
- * something that is not a file: opening a FIFO would block one of the four threads of Node.js for files until
- * another process writes to it.
+ * Reads the text of a dead letter. In a directory that others may write to, its name can lead elsewhere, or
+ * to something that is not a file: opening a FIFO would block one of the four threads of Node.js for files
+ * until another process writes to it.
  */
 export async function readLetterFile(path: string): Promise<string> {
   const file = await retryWhileInUse(() => openWithoutFollowing(path));

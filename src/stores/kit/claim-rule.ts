@@ -3,7 +3,7 @@ import type { ClaimRequest, PeekResult } from '../../receiver/dedupe/store.ts';
 
 /** An id that is claimed or released. Times are in milliseconds of one clock. */
 export interface OpenId<Handled> {
-  /** Empty if no claim was granted yet. */
+  /** The owner of the id; empty if no claim was granted yet. */
   readonly token: string;
   /** The number of claims so far that were runs. */
   readonly attempt: number;
@@ -14,22 +14,25 @@ export interface OpenId<Handled> {
   readonly abandoned: number;
   /** The names of the handlers that have finished, as the store keeps them. */
   readonly handled: Handled;
-  /** Undefined once released. */
+  /** The end of the lease; undefined once the id is released. */
   readonly leaseEndsAt: number | undefined;
   readonly expiresAt: number;
-  /** The tokens whose claims are refused, because they may arrive after their release, each until a time. */
+  /** The tokens whose claims are refused, because they may arrive after their release. */
   readonly refused?: Refused | undefined;
 }
 
-/** `countedAt` until a run is counted, so that an earlier version, which knows no holds, counts the first. */
+/**
+ * The value of `countedAt` before the first run. With it, an earlier version counts that run; it knows no
+ * holds.
+ */
 const NEVER = 0;
 
-/** A time for each token. */
+/** The time until which the claims of each token are refused. */
 export type Refused = ReadonlyMap<string, number>;
 
 /**
- * The most tokens of one id that are refused at once: those that were released last. A store that fails over
- * and over could leave any number.
+ * The most tokens of one id whose claims are refused at once. The others are forgotten, the oldest first: a
+ * store that fails over and over could leave any number.
  */
 export const MOST_REFUSED = 100;
 
@@ -40,14 +43,14 @@ export type ClaimTerms = Pick<ClaimRequest, 'token' | 'leaseMs' | 'retentionMs' 
 export interface ReleaseTerms<Handled> {
   readonly token: string;
   readonly retentionMs: number;
-  /** Undefined to keep the names of an earlier release. */
+  /** The names of the finished handlers; undefined to keep those of an earlier release. */
   readonly handled: Handled | undefined;
   readonly refuseClaimsMs: number;
-  /** How much longer a refusal holds, because the clocks of processes differ; by default 0. */
+  /** The time that is added to each refusal, because the clocks of processes differ; by default 0. */
   readonly allowanceMs?: number;
 }
 
-/** Returns how long a claim of the token is still refused; 0 if the token may take the id. */
+/** Returns the time for which a claim of the token is still refused, or 0 if the token may take the id. */
 export function msUntilFree<Handled>(found: OpenId<Handled>, token: string, now: number): number {
   const { leaseEndsAt = now, refused } = found;
   const msOfLease = found.token === token ? 0 : leaseEndsAt - now;
@@ -56,15 +59,15 @@ export function msUntilFree<Handled>(found: OpenId<Handled>, token: string, now:
 }
 
 /**
- * Returns true if the token has the id. An id that no claim has had is as good as absent, but not for a token
- * whose claims are refused: its renewal would take the id after its release.
+ * Returns true if the token may renew its lease. An id that was never claimed counts as absent, so a renewal
+ * creates it. But the renewal of a token whose claims are refused would take the id after its release.
  */
 export function isRenewable<Handled>(found: OpenId<Handled>, owner: string, now: number): boolean {
   if (found.token === '') return msUntilFree(found, owner, now) === 0;
   return found.token === owner && found.leaseEndsAt !== undefined;
 }
 
-/** The id as it is after the first claim on it. */
+/** Returns the id after the first claim on it. */
 export function firstClaim<Handled>(terms: ClaimTerms, handled: Handled, now: number): OpenId<Handled> {
   const count = isHold(terms.token) ? 0 : 1;
   return {
@@ -80,7 +83,7 @@ export function firstClaim<Handled>(terms: ClaimTerms, handled: Handled, now: nu
   };
 }
 
-/** The id as it is after a claim on a free one. For the token that holds it nothing is counted again. */
+/** Returns a free id after a claim on it. A claim of its owner is not counted again. */
 export function nextClaim<Handled>(found: OpenId<Handled>, terms: ClaimTerms, now: number): OpenId<Handled> {
   const leaseEndsAt = now + terms.leaseMs;
   const expiresAt = expiryOf(terms, now);
@@ -106,12 +109,12 @@ export function nextClaim<Handled>(found: OpenId<Handled>, terms: ClaimTerms, no
   };
 }
 
-/** The number of a claim that was granted: a claim that is not a run has the number of the next run. */
+/** Returns the number of a granted claim. A claim that is not a run has the number of the next run. */
 export function attemptOf({ token, attempt }: Pick<OpenId<unknown>, 'token' | 'attempt'>): number {
   return isHold(token) ? attempt + 1 : attempt;
 }
 
-/** The id as it is after a release of its owner. */
+/** Returns the id after a release by its owner. */
 export function ownRelease<Handled>(
   found: OpenId<Handled>,
   terms: ReleaseTerms<Handled>,
@@ -126,7 +129,7 @@ export function ownRelease<Handled>(
   };
 }
 
-/** The id as it is after a release of a token that does not have it; the claims of that token are refused. */
+/** Returns the id after a release of a token that does not have it. The claims of that token are refused. */
 export function foreignRelease<Handled>(
   found: OpenId<Handled> | undefined,
   noneHandled: Handled,
@@ -151,7 +154,7 @@ export function foreignRelease<Handled>(
   };
 }
 
-/** The state of an id for a `peek`. */
+/** Returns the state of an id for a `peek`. */
 export function stateOf(found: OpenId<unknown> | undefined, now: number): PeekResult['state'] {
   return (found?.leaseEndsAt ?? now) > now ? 'running' : 'unknown';
 }

@@ -1,18 +1,20 @@
 /**
- * The time in which a server must have answered an operation. It ends a little before the time limit of the
- * receiver, because only the store knows the reason of a failure.
+ * The time limit of a server for an operation. It ends a little before that of the receiver, because only the
+ * store knows the reason of a failure.
  */
 export function limitOfServer(commandTimeoutMs: number): number {
   return Math.ceil(0.95 * commandTimeoutMs);
 }
 
-/** A thousand years. The times of a server end at some point. */
+/** A thousand years: the times of a server end at some point. */
 const LONGEST_MS = 31_556_952_000_000;
 
-/** A duration in whole milliseconds, which any server can add to its time. */
+/** Returns a duration in whole milliseconds that any server can add to its time. */
 export function wholeMs(ms: number): number {
   return Math.min(Math.ceil(ms), LONGEST_MS);
 }
 
-/** A day: how long the place of a removed letter is remembered, for lists that continue after it. */
+/**
+ * A day. For this time the place of a removed dead letter is remembered, for lists that continue after it.
+ */
 export const REMOVED_KEPT_MS = 86_400_000;

@@ -4,35 +4,35 @@ import { DeadLetterError } from '../../receiver/errors.ts';
 import { createLetterList } from './letter-list.ts';
 import { parseLetter } from './serialized-letter.ts';
 
-/** The text of a letter as a server keeps it. */
+/** The text of a dead letter as a server keeps it. */
 export interface StoredText {
   /** As `serializeLetter` returns it. */
   readonly text: string;
-  /** Why the text is not a whole letter; absent if it is one, as far as the server can tell. */
+  /** The reason why the text is not a whole dead letter, if the server knows that. */
   readonly damage?: string | undefined;
 }
 
-/** A letter as a server keeps it. */
+/** A dead letter as a server keeps it. */
 export interface StoredLetter extends StoredText {
   readonly key: string;
-  /** Its place in the order of the letters, in a form that only the server's queries need to know. */
+  /** Its place in the order of the dead letters, in a form that only the server's queries need to know. */
   readonly place: string;
 }
 
 /**
- * Asks a server for the letter after another one, given by its key and its place when it was listed. Both are
- * empty for the first letter; the place alone is empty if only the key is known.
+ * Asks a server for the dead letter after another one, by the key and the listed place of that one. Both are
+ * empty for the first dead letter; only the place is empty if it is not known.
  */
 export type NextLetter = (key: string, place: string) => Promise<StoredLetter | undefined>;
 
-/** Creates `list` of {@link DeadLetters} on a server that is asked for one letter after the other. */
+/** Creates `list` of {@link DeadLetters} on a server that is asked for one dead letter after the other. */
 export function createOrderedList(server: string, next: NextLetter): DeadLetters['list'] {
   return createLetterList<string>(toKey, async function* (last, lastPlace = '') {
     const seen = new Set<string>();
     let found = await next(last, lastPlace);
     while (found !== undefined) {
       const { key, place, text, damage } = found;
-      // A reader may remove each letter and park it again, and the list would never end.
+      // If the reader removes each dead letter and parks it again, the list would never end.
       if (!seen.has(key)) yield { key, place, read: async () => readStoredLetter(server, key, text, damage) };
       seen.add(key);
       found = await next(key, place);
@@ -41,8 +41,8 @@ export function createOrderedList(server: string, next: NextLetter): DeadLetters
 }
 
 /**
- * Parses the text of a letter; throws DeadLetterError that names the letter and the server. A text with known
- * damage is refused even if it can be parsed.
+ * Parses the text of a dead letter; throws DeadLetterError that names the dead letter and the server. A text
+ * with known damage is refused even if it can be parsed.
  */
 export function readStoredLetter(server: string, name: string, text: string, damage?: string): DeadLetter {
   try {

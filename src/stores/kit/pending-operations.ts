@@ -5,9 +5,9 @@ import type { ServerAnswer, ServerOperation } from './server-store.ts';
 /** An operation that waits for its batch, and the promise of its answer. */
 export class PendingOperation {
   readonly operation: ServerOperation;
-  /** By the monotonic clock. */
+  /** When it began to wait, by the monotonic clock. */
   readonly startedAt: number = performance.now();
-  /** When it was sent; the caller is told how long it had waited until then. */
+  /** When it was sent. The answer says how long it had waited until then. */
   sentAt: number | undefined;
   readonly #answer = new Deferred<ServerAnswer>();
 
@@ -23,7 +23,7 @@ export class PendingOperation {
     return this.operation.name === 'claim';
   }
 
-  /** True if it goes before the others: it frees an id, or keeps one that would be lost. */
+  /** True if the operation goes before claims: it frees an id, or keeps one that would be lost. */
   get isUrgent(): boolean {
     return !this.isClaim;
   }
@@ -43,11 +43,11 @@ export class PendingOperation {
   }
 }
 
-/** The operations that wait: first the urgent ones, then the others, each in the order of their arrival. */
+/** The waiting operations: the urgent ones first, and both kinds in the order of their arrival. */
 export class PendingOperations<Pending extends PendingOperation> {
   readonly #urgent = new Set<Pending>();
   readonly #others = new Set<Pending>();
-  /** The claims that wait, by their tokens: in a burst a search among all would take too long. */
+  /** The waiting claims by their tokens, because in a burst a search among all would take too long. */
   readonly #claims = new Map<string, Set<Pending>>();
 
   get size(): number {
@@ -67,7 +67,7 @@ export class PendingOperations<Pending extends PendingOperation> {
     this.#claims.set(token, ofToken.add(pending));
   }
 
-  /** Takes out an operation that waits no longer. */
+  /** Removes an operation that no longer waits. */
   delete(pending: Pending): void {
     this.#queueOf(pending).delete(pending);
     const { token } = pending.operation;
@@ -77,7 +77,7 @@ export class PendingOperations<Pending extends PendingOperation> {
   }
 
   /**
-   * Takes out the claims of the same token on the same id, and fails them: a claim whose caller has given up
+   * Removes the claims of the same token on the same id, and fails them: a claim whose caller has given up
    * must not take its id later. Returns true if there were any.
    */
   dropClaims(operation: ServerOperation, reason: string): boolean {

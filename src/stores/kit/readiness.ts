@@ -9,7 +9,7 @@ export class NotConnectedError extends Error {}
 export interface ClientConnection {
   /** True while commands can be sent. */
   readonly isReady: boolean;
-  /** True if it becomes ready by itself. If not, the application has to connect it. */
+  /** True if the connection becomes ready by itself. If not, the application has to connect it. */
   readonly isConnecting: boolean;
   /** The message of the errors while the client is not ready. */
   readonly absence: string;
@@ -22,7 +22,7 @@ export interface ClientConnection {
   isUnsent(error: unknown): boolean;
 }
 
-/** The pause before a client that counts as ready, but has sent nothing, is asked again. */
+/** The pause before the next try if a client counts as ready, but has sent nothing. */
 export const UNSENT_PAUSE_MS = 5;
 
 /**
@@ -44,17 +44,14 @@ export class Readiness {
   readonly #connection: ClientConnection;
   readonly #waiting = new Set<() => void>();
   #isListening = false;
-  /** When an operation first had to wait since the client was last ready; by the monotonic clock. */
+  /** When the first operation had to wait in the present outage, by the monotonic clock. */
   #awaySince: number | undefined;
 
   private constructor(connection: ClientConnection) {
     this.#connection = connection;
   }
 
-  /**
-   * Returns the object of a client: each client has one listener, however many stores and operations it
-   * serves.
-   */
+  /** Returns the readiness of a client. It is shared, so that each client has one listener. */
   static of(connection: ClientConnection): Readiness {
     const known = Readiness.#known.get(connection) ?? new Readiness(connection);
     Readiness.#known.set(connection, known);
@@ -102,7 +99,7 @@ export class Readiness {
     return Math.min(startedAt, this.#awaySince) + waitMs;
   }
 
-  /** Resolves when the client is ready or has ended, when it is time to look again, and at `endsAt`. */
+  /** Resolves when the client is ready or has ended, when it is time to look again, or at `endsAt`. */
   #nextChange(endsAt: number): Promise<void> {
     return new Promise((resolve) => {
       const settle = (): void => {

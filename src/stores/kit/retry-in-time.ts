@@ -5,14 +5,14 @@ import type { ServerFailures } from './server-failures.ts';
 
 const FIRST_PAUSE_MS = 20;
 
-/** The time that an operation has, with all its tries. */
+/** The time that an operation has for all its tries. */
 export interface OperationLimit {
   readonly ms: number;
-  /** A time of our monotonic clock. */
+  /** The end of that time, by the monotonic clock. */
   readonly endsAt: number;
 }
 
-/** A limit of `ms` milliseconds from now. */
+/** Returns a limit of `ms` milliseconds from now. */
 export function limitFromNow(ms: number): OperationLimit {
   return { ms, endsAt: performance.now() + ms };
 }
@@ -21,13 +21,13 @@ export function limitFromNow(ms: number): OperationLimit {
 export interface Try {
   /** Aborts at the limit. */
   readonly signal: AbortSignal;
-  /** Notes a failure after which the client tries again by itself: it may be the last before the limit. */
+  /** Notes a failure after which the client retries by itself: it may be the last one before the limit. */
   readonly noteFailure: (error: unknown) => void;
 }
 
 /**
- * Runs work, and runs it again after a failure that passes, until the limit. Work that succeeded although its
- * answer was lost runs twice. Rejects with the reason of the last failure.
+ * Runs work, and repeats it after a temporary failure until the limit. If only its answer was lost,
+ * successful work runs twice. Rejects with the reason of the last failure.
  */
 export function retryInTime<T>(
   { ms, endsAt }: OperationLimit,

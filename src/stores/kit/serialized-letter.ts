@@ -1,9 +1,9 @@
 import { types } from 'node:util';
 import * as z from 'zod/mini';
+import { parseWithSchema } from '../../receiver/checks/parse-with-schema.ts';
 import type { DeadLetter } from '../../receiver/dead-letters/dead-letters.ts';
 import { DeadLetterError } from '../../receiver/errors.ts';
 import { messageOf, propertyOf, show } from '../../receiver/values/foreign-values.ts';
-import { parseWithSchema } from '../../receiver/values/parse-with-schema.ts';
 
 const members = {
   id: z.string(),
@@ -13,7 +13,7 @@ const members = {
   headers: z.record(z.string(), z.array(z.string())),
   receivedAt: z.number(),
   parkedAt: z.number(),
-  // Versions before 0.3.0 leave it out if they store the letter again.
+  // Versions before 0.3.0 leave it out when they store a dead letter again.
   lastTriedAt: z.optional(z.number()),
   attempts: z.number(),
   handled: z.array(z.string()),
@@ -28,14 +28,14 @@ const givenLetter = z.object({
 });
 
 /**
- * The most brackets and commas in a letter. A real letter has them in its headers, of which Node.js accepts
- * 16 KB. A planted letter of 63 MB blocked the process for 12 seconds.
+ * The most brackets and commas in a dead letter. A real dead letter has them in its headers, of which Node.js
+ * accepts 16 KB. A planted dead letter of 63 MB blocked the process for 12 seconds.
  */
 const MOST_PARTS = 100_000;
 
 /**
- * Serializes a letter as JSON, with its body in base64, which keeps any bytes. Throws DeadLetterError for one
- * that {@link parseLetter} could not read: it names each wrong member.
+ * Serializes a dead letter as JSON, with its body in base64, which keeps any bytes. If {@link parseLetter}
+ * could not read it, throws DeadLetterError that names each wrong member.
  */
 export function serializeLetter(letter: DeadLetter, indentation?: number): string {
   try {
@@ -50,7 +50,7 @@ export function serializeLetter(letter: DeadLetter, indentation?: number): strin
   }
 }
 
-/** Parses the text of {@link serializeLetter}. Throws for any other text. */
+/** Parses a text of {@link serializeLetter}. Throws for any other text. */
 export function parseLetter(text: string): DeadLetter {
   checkParts(text);
   const letter = parseWithSchema(storedLetter, JSON.parse(text), 'letter');

@@ -9,9 +9,8 @@ const DRIFT_ALLOWANCE = 0.02;
  * An operation may still run after its caller has given up: a frozen server reads it when it thaws, a client
  * that reconnects sends it again, and an operation that waits for a lock may get it a moment later. So each
  * operation carries the time after which it is late. A time limit of the server itself would not help,
- * because it counts from the moment when the server begins. What remains is a server that freezes in the
- * middle of an operation: its claim may hold until the lease ends, unless the release that follows comes
- * first.
+ * because it counts from the moment when the server begins. A server may still freeze in the middle of a
+ * claim. The id is then taken until the lease ends, or until the release that follows.
  */
 export class ServerClock {
   readonly #limitMs: number;
@@ -23,12 +22,12 @@ export class ServerClock {
    */
   #offsetMs: number = Date.now() - performance.now();
 
-  /** `limitMs` is how long an operation may take. */
+  /** `limitMs` is the longest time that an operation may take. */
   constructor(limitMs: number) {
     this.#limitMs = limitMs;
   }
 
-  /** The longest wait before an operation is sent: the server refuses it as late if it waits longer. */
+  /** The longest wait before an operation is sent. After it the server would refuse the operation as late. */
   get longestWaitMs(): number {
     return this.#limitMs * (1 - DRIFT_ALLOWANCE);
   }

@@ -5,18 +5,18 @@ import { messageOf } from '../../receiver/values/foreign-values.ts';
 import { createOrderedList, type NextLetter, readStoredLetter, type StoredText } from './ordered-list.ts';
 import { serializeLetter } from './serialized-letter.ts';
 
-/** The operations on the letters of one scope. A key is that of a letter's id. */
+/** The operations on the dead letters of one scope. A key is `toKey` of the id of a dead letter. */
 export interface LetterOperations {
-  /** Stores the text of a letter in place of any other one with its key. */
+  /** Stores the text of a dead letter in place of any other one with its key. */
   put(key: string, text: string, parkedAt: number): Promise<void>;
-  /** Resolves with the text of a letter, if it is there. */
+  /** Resolves with the text of a dead letter, if it is there. */
   get(key: string): Promise<StoredText | undefined>;
-  /** Resolves with true if the letter was there. */
+  /** Resolves with true if the dead letter was there. */
   remove(key: string): Promise<boolean>;
   next: NextLetter;
-  /** Counts letters up to a limit. */
+  /** Counts dead letters up to a limit. */
   count?(limit: number): Promise<number>;
-  /** As in {@link DeadLetters}. */
+  /** The same as in {@link DeadLetters}. */
   mustWait?(): boolean;
 }
 

@@ -1,9 +1,9 @@
-/** Says of the errors of one server what follows from them. */
+/** Judges the errors of one server. */
 export interface ServerFailures {
   /** The name of the server, for messages. */
   readonly server: string;
-  /** Returns true if the same work can succeed a moment later. It may have run all the same. */
+  /** Returns true if the same work can succeed a moment later. It may have run in spite of the error. */
   readonly mayPass: (error: unknown) => boolean;
-  /** Returns an error that says what to do. */
+  /** Returns an error whose message says what to do. */
   readonly explain: (error: unknown) => Error;
 }

@@ -1,4 +1,4 @@
-import { checkOptions, readDuration, readScope } from '../../receiver/values/check-options.ts';
+import { checkOptions, readDuration, readScope } from '../../receiver/checks/check-options.ts';
 
 /** The options that stores and dead letters on a server have. */
 export interface ServerOptions {
@@ -7,8 +7,8 @@ export interface ServerOptions {
 }
 
 /**
- * Reads the options of a function that creates a store or dead letters, whose operations have `defaultMs` by
- * default. `names` are those of all its options. Throws ConfigurationError.
+ * Reads the options of a function that creates a store or dead letters. `defaultMs` is the default of
+ * `commandTimeoutMs`, and `names` has the names of all options. Throws ConfigurationError.
  */
 export function readServerOptions(
   functionName: string,

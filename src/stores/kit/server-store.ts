@@ -21,10 +21,9 @@ interface OperationOnId {
 }
 
 /**
- * One operation on one id, for a server that runs it by a script, function or statements of ours. Claims
- * closer together than `spacingMs` count once in `spacedAttempts`. `handled` has the names of the handlers
- * that have finished, as JSON; it is empty if there are none. A release refuses claims of its token for
- * `refuseMs`.
+ * One operation on one id, which a server runs by a script, a function or statements of ours. Claims closer
+ * together than `spacingMs` count once in `spacedAttempts`. `handled` has the names of the finished handlers
+ * as JSON, or is empty. A release refuses claims of its token for `refuseMs`.
  */
 export type ServerOperation = OperationOnId &
   (
@@ -35,7 +34,7 @@ export type ServerOperation = OperationOnId &
     | { readonly name: 'peek' }
   );
 
-/** The answer of a server to an operation. */
+/** The answer of a server to an operation on an id. */
 export interface ServerAnswer {
   /** One word, or a line: see {@link createServerStore}. */
   readonly text: string;
@@ -47,15 +46,13 @@ export interface ServerAnswer {
 export interface StoreServer
   extends Readonly<Pick<Store, 'mustWait' | 'queuesClaims' | 'isAtWork'>>,
     Required<Pick<Store, 'commandTimeoutMs'>> {
-  /** For messages. */
+  /** The name of the server, for messages. */
   readonly name: string;
   /** Resolves with the server's answer; rejects with the reason why there is none. */
   readonly run: (operation: ServerOperation) => Promise<ServerAnswer>;
 }
 
-/**
- * A shorter wait of a claim is not reported: its lease counts from its start, and is only that much shorter.
- */
+/** A shorter wait of a claim is not reported, because it shortens the lease by very little. */
 const NOTICEABLE_MS = 100;
 
 /**
@@ -131,8 +128,8 @@ function readClaim({ text, waitedMs = 0 }: ServerAnswer): ClaimResult | undefine
 }
 
 /**
- * The parts of an operation that only some operations have, for a server that takes the same arguments for
- * each of them: a lease, or the time for which a release refuses claims, and a text.
+ * Returns the arguments that only some operations have, for a server that takes the same ones for each: a
+ * lease, or the time for which a release refuses claims, and a text.
  */
 export function termsOf(operation: ServerOperation): { readonly ms: number; readonly detail: string } {
   switch (operation.name) {

@@ -1,3 +1,4 @@
+import { checkOptions, readInteger } from '../../receiver/checks/check-options.ts';
 import type {
   ClaimRequest,
   ClaimResult,
@@ -16,7 +17,6 @@ import { ConfigurationError } from '../../receiver/errors.ts';
 import { readClock } from '../../receiver/timing/clock.ts';
 import { performance } from '../../receiver/timing/process-clock.ts';
 import { TransientMap } from '../../receiver/timing/transient-map.ts';
-import { checkOptions, readInteger } from '../../receiver/values/check-options.ts';
 import { propertyOf } from '../../receiver/values/foreign-values.ts';
 import {
   attemptOf,
@@ -109,6 +109,7 @@ class Memory {
     this.#now = now;
   }
 
+  /** Takes an id for a token, unless it is completed or the lease of another token holds. */
   claim(request: ClaimRequest): ClaimResult {
     const key = toKey(request.id);
     const now = this.#now();
@@ -133,6 +134,7 @@ class Memory {
     return { state: 'held' };
   }
 
+  /** Marks an id as completed. */
   complete({ id, retentionMs }: CompleteRequest): CompleteResult {
     const key = toKey(id);
     const now = this.#now();
@@ -142,6 +144,7 @@ class Memory {
     return { state: 'completed' };
   }
 
+  /** Frees an id for the next attempt, if the token is that of its last claim. */
   release({ id, token, retentionMs, handled, refuseClaimsMs = 0 }: ReleaseRequest): ReleaseResult {
     const key = toKey(id);
     const now = this.#now();

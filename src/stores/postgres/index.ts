@@ -1,4 +1,4 @@
-export type { SkipReason } from '../../receiver/handling/named-handler.ts';
+export type { SkipReason } from '../../receiver/handling/handlers/named-handler.ts';
 export { InboxError } from '../kit/inbox/inbox-error.ts';
 export type { RankedKey } from '../kit/inbox/latest.ts';
 export type { InboxEvent, OnceOptions } from '../kit/inbox/once.ts';

@@ -1,6 +1,6 @@
+import { checkOptions } from '../../receiver/checks/check-options.ts';
 import { ConfigurationError, UnavailableError } from '../../receiver/errors.ts';
 import { performance } from '../../receiver/timing/process-clock.ts';
-import { checkOptions } from '../../receiver/values/check-options.ts';
 import { messageOf } from '../../receiver/values/foreign-values.ts';
 import { alterTable } from './alter-table.ts';
 import { checkPool, columnOf, type PostgresPool, readSchema } from './client.ts';
@@ -30,6 +30,9 @@ export interface PostgresMigrationOptions {
  *
  * @example
  * ```ts
+ * import { Pool } from 'pg';
+ * import { migratePostgres } from 'posthorn/postgres';
+ *
  * const pool = new Pool({ connectionString: process.env.POSTGRES_URL });
  * await migratePostgres(pool);
  * ```

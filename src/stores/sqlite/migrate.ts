@@ -28,6 +28,9 @@ export interface MigratedVersions {
  *
  * @example
  * ```ts
+ * import { DatabaseSync } from 'node:sqlite';
+ * import { migrateSqlite } from 'posthorn/sqlite';
+ *
  * const database = new DatabaseSync('/var/lib/billing/events.db');
  * await migrateSqlite(database);
  * ```

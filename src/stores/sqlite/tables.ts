@@ -25,7 +25,7 @@ const EVENTS = `create table posthorn_events (
 create index posthorn_events_first_expires_at on posthorn_events (first_expires_at);
 `;
 
-/** The row of a removed letter is kept for a day without its text, for lists that continue after it. */
+/** The row of a removed dead letter is kept for a day without its text, for lists that continue after it. */
 const DEAD_LETTERS = `create table posthorn_dead_letters (
   scope text not null,
   key text not null,

@@ -2,7 +2,7 @@ import { inNextTurn } from '../../receiver/timing/next-turn.ts';
 import { pause, performance } from '../../receiver/timing/process-clock.ts';
 import { pauseWhileBusy } from './pause-while-busy.ts';
 
-/** An operation of a store or of letters, or the run of an inbox. */
+/** An operation of a store or of dead letters, or the run of an inbox. */
 export type WriteKind = 'operation' | 'run';
 
 /** Work of one kind that waits for its turn to write. */
@@ -19,7 +19,7 @@ export interface QueuedWrite {
 }
 
 /**
- * The longest wait of the operations of the store and the letters behind the runs of inboxes; at most a
+ * The longest wait of the operations of the store and the dead letters behind the runs of inboxes; at most a
  * quarter of the time that they may wait. Each run is a transaction of its own, while the operations that
  * come meanwhile share one.
  */
@@ -94,7 +94,7 @@ export class WriteQueue {
     const [run] = this.#runs;
     if (run === undefined || operation === undefined) return run ?? operation;
     const isOverdue = now - since >= Math.min(WAIT_BEHIND_RUNS_MS, operation.limitMs / 4);
-    // Letters that are written one after the other must not keep the runs from the lock.
+    // Dead letters that are written one after the other must not keep the runs from the lock.
     return isOverdue && this.#wasRun ? operation : run;
   }
 

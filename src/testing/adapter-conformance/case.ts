@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { withTimeLimit } from '../../receiver/timing/time-limit.ts';
 import { messageOf } from '../../receiver/values/foreign-values.ts';
-import type { ConformanceCase } from '../conformance-case.ts';
+import type { CaseWithoutId } from '../conformance-case.ts';
 import { Bench } from './bench.ts';
 import type { Platform } from './platform.ts';
 
@@ -26,7 +26,7 @@ export function checksOf<T>(table: Readonly<Record<string, T>>, check: (entry: T
 const CASE_LIMIT_MS = 15_000;
 const CLOSE_LIMIT_MS = 3_000;
 
-export function casesOf({ name, advice, checks }: Group, platform: Platform): ConformanceCase[] {
+export function casesOf({ name, advice, checks }: Group, platform: Platform): CaseWithoutId[] {
   return Object.entries(checks).map(([title, check]) => ({
     name: `${name}: ${title}`,
     run: async () => {

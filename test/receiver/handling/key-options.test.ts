@@ -1,7 +1,7 @@
 import { ConfigurationError, createReceiver } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { nameHandler } from '../../../src/receiver/handling/named-handler.ts';
+import { nameHandler } from '../../../src/receiver/handling/handlers/named-handler.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { openDirectly, refused } from '../../support/open-endpoint.ts';
 import { KEY } from '../../support/served.ts';

@@ -1,7 +1,7 @@
 import { createReceiver, type Report } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { expect, test } from 'vitest';
-import { nameHandler } from '../../../src/receiver/handling/named-handler.ts';
+import { nameHandler } from '../../../src/receiver/handling/handlers/named-handler.ts';
 import { deliveryOf } from '../../support/delivery-of.ts';
 import { Seen } from '../../support/seen.ts';
 import { KEY } from '../../support/served.ts';

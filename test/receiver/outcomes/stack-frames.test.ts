@@ -138,7 +138,7 @@ describe("only frames of the user's own code are printed:", () => {
   });
 
   test.each([
-    'Run.start (/home/me/node_modules/posthorn/dist/src/receiver/handling/run.js:1:1)',
+    'Run.start (/home/me/node_modules/posthorn/dist/src/receiver/handling/run/run.js:1:1)',
     'async Run.start (file:///srv/node_modules/.pnpm/posthorn@1.0.0/node_modules/posthorn/dist/x.js:1:1)',
     'Client.query (C:\\Users\\A B (old)\\node_modules\\pg\\lib\\client.js:1:1)',
     'process.processTicksAndRejections (node:internal/process/task_queues:1:1)',

@@ -10,7 +10,7 @@ const DEPTH = '11';
 const mistakes: readonly SourceMistake[] = [
   {
     name: 'an event that has given up is granted the key',
-    file: 'receiver/handling/key-wait.ts',
+    file: 'receiver/handling/keys/key-wait.ts',
     find: 'this.#waiting.splice(index, 1);',
     replace: '',
   },

@@ -3,9 +3,9 @@ import { Completions } from '../../../src/receiver/dedupe/retries.ts';
 import type { Store } from '../../../src/receiver/dedupe/store.ts';
 import { TimeLimitedStore } from '../../../src/receiver/dedupe/time-limited.ts';
 import { AbortedError } from '../../../src/receiver/errors.ts';
-import { Interruption } from '../../../src/receiver/handling/interruption.ts';
-import { KeyQueue } from '../../../src/receiver/handling/key-queue.ts';
-import { type HeldKey, WaitingEvents } from '../../../src/receiver/handling/key-wait.ts';
+import { Interruption } from '../../../src/receiver/handling/handlers/interruption.ts';
+import { KeyQueue } from '../../../src/receiver/handling/keys/key-queue.ts';
+import { type HeldKey, KeyRequest, WaitingEvents } from '../../../src/receiver/handling/keys/key-wait.ts';
 import { BodyMemory } from '../../../src/receiver/request/body-memory.ts';
 import { Activity } from '../../../src/receiver/timing/activity.ts';
 import { createMemoryStore } from '../../../src/stores/memory/memory.ts';
@@ -66,7 +66,7 @@ export class KeyWorld {
         bodyMemory: new BodyMemory(1_000),
       };
       const onIdle = (): void => void this.#idle.add(process);
-      this.#queues.set(process, new KeyQueue({ id: ID, handler: 'book' }, services, activity, onIdle));
+      this.#queues.set(process, new KeyQueue(ID, 'book', services, activity, onIdle));
     }
     this.#events = EVENTS.map((process, index) => ({
       name: `event ${index + 1} in ${process}`,
@@ -131,14 +131,16 @@ export class KeyWorld {
     clock.process = event.process;
     event.state = 'waiting';
     this.#idle.delete(event.process);
-    const request = {
-      createdAt: 0,
-      until: clock.now + WAIT_MS,
-      claimWaitMs: () => COMMAND_TIMEOUT_MS,
+    const run = {
+      input: {
+        createdAt: 0,
+        deadline: { claimWaitMs: () => COMMAND_TIMEOUT_MS },
+        origin: { waitsForKeys: true },
+      },
       interruption: event.interruption,
-      waitsIfBusy: true,
-      countBody: () => true,
+      scope: { countBody: () => true },
     };
+    const request = new KeyRequest(run, clock.now + WAIT_MS);
     try {
       const key = await this.#queues.get(event.process)?.acquire(request);
       if (key !== undefined) this.#begin(event, key);
@@ -149,7 +151,7 @@ export class KeyWorld {
 
   #begin(event: KeyedEvent, key: HeldKey): void {
     const isAborted = event.interruption.endedBy !== undefined;
-    if (isAborted || key.lease.state !== 'held' || key.lease.isOld) {
+    if (isAborted || key.lease.state !== 'held' || key.lease.needsConfirmation) {
       event.state = 'over';
       key.release();
       return;

@@ -1,4 +1,4 @@
-import type { HandlerContext } from '../../../src/receiver/handling/route.ts';
+import type { HandlerContext } from '../../../src/receiver/handling/handlers/route.ts';
 import { clock } from '../clock.ts';
 import type { StoreRecord } from '../store-record.ts';
 import { checkKey, keyOf } from './key-promises.ts';

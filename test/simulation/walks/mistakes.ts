@@ -15,7 +15,7 @@ const profile = 'keys';
 /** The exploration of keys must find this mistake as well. */
 export const twoAreGranted: SourceMistake = {
   name: 'two events that wait are granted a key at once',
-  file: 'receiver/handling/key-queue.ts',
+  file: 'receiver/handling/keys/key-queue.ts',
   find: 'this.#waiting.grantFirst(held);',
   replace: 'this.#waiting.grantFirst(held);\n        this.#waiting.grantFirst(held);',
 };
@@ -24,8 +24,8 @@ export const twoAreGranted: SourceMistake = {
 export const walkMistakes: readonly WalkMistake[] = [
   {
     name: 'the lease of a key is not renewed',
-    file: 'receiver/handling/key-queue.ts',
-    find: 'lease.keep(() => held?.onTaken(), { keepsAlive: false });',
+    file: 'receiver/handling/keys/key-queue.ts',
+    find: 'lease.startRenewing(() => held?.onTaken(), { keepsAlive: false });',
     replace: '',
     profile,
     promise: 'a concurrency key is released by its process',
@@ -37,35 +37,35 @@ export const walkMistakes: readonly WalkMistake[] = [
   },
   {
     name: 'a handler begins on an old lease of its key',
-    file: 'receiver/handling/keyed-handlers.ts',
-    find: 'while (this.#lease.isOld || keyLease.isOld) {',
-    replace: 'while (this.#lease.isOld) {',
+    file: 'receiver/handling/run/keyed-handlers.ts',
+    find: 'while (this.#lease.needsConfirmation || keyLease.needsConfirmation)',
+    replace: 'while (this.#lease.needsConfirmation)',
     profile: 'standstills',
     promise: 'a handler begins only while the lease of its concurrency key holds',
   },
   {
     name: 'a handler begins though its key is lost',
-    file: 'receiver/handling/keyed-handlers.ts',
-    find: "hasBegun = keyLease.state === 'held';",
-    replace: 'hasBegun = true;',
+    file: 'receiver/handling/run/keyed-handlers.ts',
+    find: "if (keyLease.state === 'held') return",
+    replace: 'return',
     profile: 'standstills',
     promise: 'a handler begins only while the lease of its concurrency key holds',
     seed: 1_500,
   },
   {
     name: 'a busy key is taken for a free one',
-    file: 'receiver/handling/key-queue.ts',
-    find: 'answer = await claim.takeOrGoOn(this.#claimWait());',
+    file: 'receiver/handling/keys/key-queue.ts',
+    find: 'answer = await claim.takeOrProceedUnclaimed(this.#claimWait());',
     replace:
-      'answer = await claim.takeOrGoOn(this.#claimWait());\n' +
-      "      const lease = { state: 'held', isOld: false, confirm() {}, keep() {}, stop() {} };\n" +
+      'answer = await claim.takeOrProceedUnclaimed(this.#claimWait());\n' +
+      "      const lease = { state: 'held', needsConfirmation: false, confirm() {}, startRenewing() {}, stop() {} };\n" +
       "      if (answer.state === 'busy') return { claim, warnings, lease };",
     profile,
     promise: 'a handler begins only while the lease of its concurrency key holds',
   },
   {
     name: 'a key is not released in the store',
-    file: 'receiver/handling/key-queue.ts',
+    file: 'receiver/handling/keys/key-queue.ts',
     find: 'await claim.release([]);\n    noteGivenBack();',
     replace: 'noteGivenBack();',
     profile,
@@ -73,7 +73,7 @@ export const walkMistakes: readonly WalkMistake[] = [
   },
   {
     name: 'a claim of a key that got no answer is not released',
-    file: 'receiver/handling/key-queue.ts',
+    file: 'receiver/handling/keys/key-queue.ts',
     find: 'void claim.release([]).then(() => this.#calls.end());',
     replace: 'this.#calls.end();',
     profile,
@@ -81,15 +81,15 @@ export const walkMistakes: readonly WalkMistake[] = [
   },
   {
     name: 'nobody claims a key again once it was released',
-    file: 'receiver/handling/key-queue.ts',
-    find: 'this.#isServing = false;\n    this.#onIdle();',
-    replace: '',
+    file: 'receiver/handling/keys/key-queue.ts',
+    find: "this.#enter('idle');\n    this.#onIdle();",
+    replace: "this.#enter('waiting');",
     profile,
     promise: 'a concurrency key is busy only while a process has it',
   },
   {
     name: 'a delivery does not wait for a key',
-    file: 'receiver/handling/key-wait.ts',
+    file: 'receiver/handling/keys/key-wait.ts',
     find: 'return request.waitsIfBusy && request.countBody();',
     replace: 'return !request.waitsIfBusy && request.countBody();',
     profile,
@@ -112,8 +112,8 @@ export const lateClaimMistakes: readonly WalkMistake[] = [
   {
     name: 'a claim is never uncertain',
     file: 'receiver/dedupe/claim.ts',
-    find: 'this.#isUncertain = true;\n      return this.#goOnUnclaimed(error);',
-    replace: 'return this.#goOnUnclaimed(error);',
+    find: 'this.#isUncertain = true;\n      return this.#proceedUnclaimed(error);',
+    replace: 'return this.#proceedUnclaimed(error);',
     profile: 'late claims',
     promise: 'nobody is shut out by a claim that was given back',
   },
@@ -135,7 +135,7 @@ export const lateClaimMistakes: readonly WalkMistake[] = [
   },
   {
     name: 'an event from the future that is running is taken for one that was handled',
-    file: 'receiver/handling/park-refused.ts',
+    file: 'receiver/handling/ways-in/park-refused.ts',
     find: "limitMs))?.state === 'completed';",
     replace: "limitMs))?.state !== 'unknown';",
     profile: 'any',

@@ -1,7 +1,7 @@
 import { createReceiver } from '../../../src/create-receiver.ts';
 import { createBullQueue } from '../../../src/queues/bullmq/queue.ts';
 import { type BullWorker, createBullWorker } from '../../../src/queues/bullmq/worker.ts';
-import type { HandlerContext } from '../../../src/receiver/handling/route.ts';
+import type { HandlerContext } from '../../../src/receiver/handling/handlers/route.ts';
 import type { ReceiverOptions } from '../../../src/receiver/options.ts';
 import type { Receiver } from '../../../src/receiver/receiver-interface.ts';
 import { letterTimeMs } from '../../../src/receiver/timing/deadline.ts';

@@ -1,4 +1,5 @@
 import type { DeadLetter } from '../../../src/receiver/dead-letters/dead-letters.ts';
+import { watchSteps } from '../checked-steps.ts';
 import { clock, MONOTONIC_START, WALL_START } from '../clock.ts';
 import type { Action, ActionSource } from './action.ts';
 import type { Configuration } from './configuration.ts';
@@ -51,6 +52,7 @@ export class WalkWorld {
     this.random = new Random(seed);
     clock.reset(() => this.random.next());
     this.promises = new WalkPromises(this);
+    watchSteps((step) => this.promises.break('a run takes only the steps of its diagram', step));
     this.store = new WalkStore(this);
     this.queue = new QueueServer(this);
     for (const name of NAMES.slice(0, configuration.processes)) this.start(name);

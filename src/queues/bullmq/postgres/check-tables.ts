@@ -44,7 +44,7 @@ export async function checkTables(connection: PostgresConnection): Promise<void>
 
 async function checkVersion(client: PostgresClient): Promise<void> {
   const version = await readVersion(client);
-  // BullMQ takes older tables, and then calls functions that they lack.
+  // BullMQ accepts older tables, and then calls functions that they lack.
   if (version >= LATEST_SCHEMA_VERSION) return;
   throw new ConfigurationError(
     `the tables of the queue have version ${version}, and this BullMQ needs ${LATEST_SCHEMA_VERSION}: ${REMEDY}`,

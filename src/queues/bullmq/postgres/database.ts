@@ -11,26 +11,28 @@ import { closedError, isAboutOneJob, isPassing } from './errors.ts';
 import type { QueuePool } from './pool.ts';
 import { runQuery } from './queryable.ts';
 
-/** pg itself waits for ever for a client and for an answer. */
+/** The time limit of a statement: pg itself waits forever for a client and for an answer. */
 export const STATEMENT_LIMIT_MS = 10_000;
 /**
- * The pauses before the looks at a database that was lost, which double. The first one also limits how often
- * a statement is tried that PostgreSQL refuses while it answers the look.
+ * The pauses between checks of a lost database; they double. The first one also limits how often a statement
+ * is repeated if PostgreSQL refuses it, but passes the check.
  */
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 1_000;
-/** The pause before a refusal is thrown: BullMQ tries again at once, and would ask without end. */
+/** The pause before a refusal is thrown, because BullMQ repeats the statement at once, without end. */
 const REFUSAL_PAUSE_MS = 1_000;
 
 /** The statements that keep a lock, and that write the notes of a job while its lock is held. */
 const ABOUT_A_LOCK = /\b(extend_locks?|update_progress)\(/;
-/** Half the time of a lock. Later, another worker may have the job, and the times in it are old. */
+/**
+ * Half the time of a lock. Later, another worker may have the job, and the times in the statement are old.
+ */
 const LOCK_LIMIT_MS = 15_000;
 
 /**
- * The database of a queue, which may be away, or not be migrated yet. BullMQ asks once whether its tables are
- * there, and keeps the answer, so it must not ask before they are. Later it takes a lost connection for the
- * failure of a job. Therefore its statements wait here until they have an answer.
+ * The database of a queue, which may be down, or not be migrated yet. BullMQ checks only once whether its
+ * tables are there, so it must not check too early. Later it takes a lost connection for the failure of a
+ * job. Therefore its statements wait here until they have an answer.
  */
 export class QueueDatabase implements ClientConnection {
   readonly pool: QueuePool;
@@ -45,7 +47,7 @@ export class QueueDatabase implements ClientConnection {
   constructor(pool: QueuePool, log: (error: unknown) => void) {
     this.pool = pool;
     this.#log = log;
-    // Each statement that waits listens to it, and Node.js warns of more than ten listeners.
+    // Each waiting statement listens to it, and Node.js warns of more than ten listeners.
     setMaxListeners(0, this.#closing.signal);
     pool.on('error', log);
     this.#look(0);
@@ -55,7 +57,7 @@ export class QueueDatabase implements ClientConnection {
     this.#listeners.add(listener);
   }
 
-  /** A job that is added again is in the queue once, so it may be sent again after a lost connection. */
+  /** After a lost connection a job may be sent again: added twice, it is in the queue once. */
   isUnsent(error: unknown): boolean {
     return !isRefusal(error);
   }
@@ -78,7 +80,7 @@ export class QueueDatabase implements ClientConnection {
     }
   }
 
-  /** Runs one statement, again after each lost connection. */
+  /** Runs one statement, and repeats it after each lost connection. */
   async runUntilAnswered(text: string, values?: readonly unknown[]): Promise<PostgresResult> {
     const endsAt = ABOUT_A_LOCK.test(text) ? performance.now() + LOCK_LIMIT_MS : Number.POSITIVE_INFINITY;
     for (;;) {
@@ -94,7 +96,7 @@ export class QueueDatabase implements ClientConnection {
     }
   }
 
-  /** Statements wait until the database has been seen again. */
+  /** Notes that the database is lost: statements wait until it has passed a check. */
   lose(error: unknown): void {
     this.absence = `the PostgreSQL of the queue is away: ${messageOf(error)}`;
     this.isReady = false;
@@ -102,7 +104,7 @@ export class QueueDatabase implements ClientConnection {
     this.#look();
   }
 
-  /** Ends the waiting. The pool belongs to the application. */
+  /** Ends the waiting. The pool stays open, because it belongs to the application. */
   close(): void {
     this.#closing.abort(closedError());
     this.pool.removeListener('error', this.#log);
@@ -132,7 +134,7 @@ export class QueueDatabase implements ClientConnection {
     }
   }
 
-  /** Ends early when the queue is closed. */
+  /** Waits, but not longer than until the queue is closed. */
   #pause(ms: number): Promise<void> {
     const { signal } = this.#closing;
     if (signal.aborted) return Promise.resolve();

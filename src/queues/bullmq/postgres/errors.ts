@@ -22,7 +22,10 @@ export function isAboutOneJob(error: unknown): boolean {
   return sqlStateOf(error) === BULLMQ_STATE;
 }
 
-/** The error of a statement that waits when its queue is closed. BullMQ is silent about this message. */
+/**
+ * The error of a statement that waits when its queue is closed. BullMQ does not report an error with this
+ * message.
+ */
 export function closedError(): Error {
   return new Error('Connection is closed.');
 }

@@ -13,10 +13,12 @@ import { isRefusal, isRefusedConnection } from '../../../stores/postgres/errors.
 import { isFinding, QUEUE_SCHEMA } from './check-tables.ts';
 import { queryableOf } from './queryable.ts';
 
-/** Far longer than tables take, also behind other processes that migrate: it only ends a hanging one. */
+/** Far longer than a migration takes, even behind those of other processes: it only ends one that hangs. */
 const LIMIT_MS = 600_000;
 
-/** Unlike BullMQ's own statement, it asks for the right to create schemas only if this one is missing. */
+/**
+ * Unlike BullMQ's own statement, this one needs the right to create schemas only if the schema is missing.
+ */
 const CREATE_SCHEMA = `do $posthorn$ begin
 if to_regnamespace('${QUEUE_SCHEMA}') is null then
 create schema ${QUEUE_SCHEMA};
@@ -34,6 +36,9 @@ end $posthorn$`;
  *
  * @example
  * ```ts
+ * import { Pool } from 'pg';
+ * import { migrateBullQueue } from 'posthorn/bullmq';
+ *
  * await migrateBullQueue(new Pool({ connectionString: process.env.POSTGRES_URL }));
  * ```
  */
@@ -42,7 +47,10 @@ export async function migrateBullQueue(pool: PostgresPool): Promise<void> {
   await migrateQueueTables(pool);
 }
 
-/** Does the same, and resolves with the versions of the tables before and after it; 0 if there were none. */
+/**
+ * Does the same as {@link migrateBullQueue}. Resolves with the versions of the tables before and after; 0 if
+ * there were none.
+ */
 export async function migrateQueueTables(pool: PostgresPool): Promise<{
   readonly previous: number;
   readonly version: number;

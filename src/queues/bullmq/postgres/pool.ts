@@ -1,4 +1,4 @@
-import { invalidOption } from '../../../receiver/values/check-options.ts';
+import { invalidOption } from '../../../receiver/checks/check-options.ts';
 import { propertyOf } from '../../../receiver/values/foreign-values.ts';
 import type { PostgresClient, PostgresPool } from '../../../stores/postgres/client.ts';
 
@@ -8,19 +8,19 @@ export interface QueuePool extends PostgresPool {
   connect(callback: (error: Error | undefined, client: QueueClient | undefined) => void): void;
   /** posthorn listens until the queue is closed: a lost idle client without a listener ends the process. */
   on(event: 'error', listener: (error: Error) => void): unknown;
-  /** Ends the listening. */
+  /** Removes the listener. */
   removeListener(event: 'error', listener: (error: Error) => void): unknown;
 }
 
 /** The parts of a client of `pg` 8 that a queue uses. */
 export interface QueueClient extends PostgresClient {
-  /** posthorn listens while it has the client. */
+  /** Listens for errors while posthorn has the client. */
   on(event: 'error', listener: (error: Error) => void): unknown;
-  /** A worker hears of new jobs. */
+  /** Listens for the notifications of new jobs. */
   on(event: 'notification', listener: (message: QueueNotification) => void): unknown;
-  /** Ends the listening, when the client is given back. */
+  /** Removes the listener when the client is given back. */
   removeListener(event: 'error', listener: (error: Error) => void): unknown;
-  /** Ends the hearing of new jobs. */
+  /** Removes the listener for notifications. */
   removeListener(event: 'notification', listener: (message: QueueNotification) => void): unknown;
 }
 

@@ -1,7 +1,10 @@
 import type { PgQueryable, PgQueryResult } from 'bullmq';
 import type { PostgresClient, PostgresQuery, PostgresResult } from '../../../stores/postgres/client.ts';
 
-/** The types that BullMQ does not take as texts, by their numbers in PostgreSQL, with the parsers of `pg`. */
+/**
+ * The parsers of `pg` for the types that BullMQ does not take as texts, by the numbers of the types in
+ * PostgreSQL.
+ */
 const PARSERS: ReadonlyMap<number, (text: string) => unknown> = new Map([
   // boolean
   [16, (text: string): boolean => text === 't'],
@@ -13,7 +16,7 @@ const PARSERS: ReadonlyMap<number, (text: string) => unknown> = new Map([
 
 const TYPES: PostgresQuery['types'] = { getTypeParser: (oid) => PARSERS.get(oid) ?? String };
 
-/** Runs a statement of BullMQ, which expects the values that `pg` gives unless the pool has other parsers. */
+/** Runs a statement of BullMQ. BullMQ expects the default parsers of `pg`, and the pool may have others. */
 export function runQuery(
   client: Pick<PostgresClient, 'query'>,
   text: string,
@@ -22,12 +25,12 @@ export function runQuery(
   return client.query({ text, values: values && [...values], types: TYPES });
 }
 
-/** A client in the form that BullMQ takes. */
+/** Returns a client in the form that BullMQ takes. */
 export function queryableOf(client: Pick<PostgresClient, 'query'>): PgQueryable {
   return { query: async (text, values) => queryResultOf(await runQuery(client, text, values)) };
 }
 
-/** A result in the form that BullMQ takes. Several statements, of a migration, have several results. */
+/** Returns a result in the form that BullMQ takes: the last one, if a migration ran several statements. */
 export function queryResultOf(result: PostgresResult | readonly PostgresResult[]): PgQueryResult {
   const last = [result].flat().at(-1);
   return { rows: [...(last?.rows ?? [])], rowCount: last?.rowCount ?? null };

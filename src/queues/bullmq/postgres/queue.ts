@@ -14,7 +14,7 @@ export function createPostgresQueue(pool: QueuePool, scope: string): Queue {
   const log = connectionLog(`the queue ${scope}`);
   const database = new QueueDatabase(pool, log);
   const readiness = Readiness.of(database);
-  // Here a job waits for the connection by itself, so its statement does not wait too.
+  // The job itself waits for the connection, so its statement does not wait too.
   const connection = new BackendPool(database, (text, values) => database.run(text, values));
   const bull = new BullQueue(scope, { connection, defaultJobOptions: JOB_OPTIONS }, createPostgresBackend);
   bull.on('error', log);
@@ -23,7 +23,7 @@ export function createPostgresQueue(pool: QueuePool, scope: string): Queue {
     add: (job, { waitMs = WAIT_MS } = {}) => {
       const options = { jobId: jobIdOf(job.id) };
       const send = (): Promise<unknown> => bull.add(toAcceptedText(job.type), toAcceptedJson(job), options);
-      // The receiver gives up after `waitMs`, and would not learn the reason.
+      // The wait ends before the receiver gives up, so that the receiver learns the reason.
       return readiness.send(send, 0.95 * waitMs);
     },
     mustWait: () => !readiness.isReady,

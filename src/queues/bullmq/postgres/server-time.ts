@@ -7,16 +7,16 @@ export interface TimedStatement {
   readonly values: readonly unknown[];
 }
 
-/** In SQL: the time of the server in milliseconds since the epoch. */
+/** The SQL for the time of the server, in milliseconds since the epoch. */
 const SERVER_NOW = '(extract(epoch from clock_timestamp()) * 1000)::bigint';
 
-/** Larger than all that BullMQ counts: such a number is a time, in milliseconds since the epoch. */
+/** A number from here on is a time, in milliseconds since the epoch: the counts of BullMQ stay smaller. */
 const LEAST_TIME = 2 ** 32;
 
 /**
- * Makes a statement of BullMQ go by the clock of the server. BullMQ gives it times of this process: when a
- * lock ends, a delayed job comes, and jobs of dead workers were last looked for. Other processes compare them
- * with theirs, so one clock that is ahead would stop the look of all workers until that time.
+ * Makes a statement of BullMQ use the clock of the server. BullMQ gives it times of this process, such as the
+ * end of a lock, and other processes compare them with their own. If the clock of one process is ahead, no
+ * worker looks for the jobs of dead workers until the other clocks have caught up.
  */
 export function byServerClock(text: string, values: readonly unknown[]): TimedStatement {
   const now = Date.now();
@@ -30,13 +30,13 @@ function isTime(value: unknown): value is number {
   return typeof value === 'number' && value >= LEAST_TIME;
 }
 
-/** A worker sleeps until the `next_delay` that it reads. */
+/** Adds the time of the server to `next_delay`, until which a worker sleeps. */
 function withServerNow(text: string): string {
   if (!/\bnext_delay\b/.test(text)) return text;
   return `select *, ${SERVER_NOW}::text as server_now from (\n${text.replace(/;\s*$/, '')}\n) as answer`;
 }
 
-/** The answer to such a statement, by the clock of this process. */
+/** Returns the result of such a statement with its times by the clock of this process. */
 export function byOwnClock({ rows, rowCount }: PgQueryResult): PgQueryResult {
   const [row] = rows;
   const [due, serverNow] = [propertyOf(row, 'next_delay'), propertyOf(row, 'server_now')];
@@ -50,6 +50,9 @@ export function looksForStalled(text: string): boolean {
   return text.includes('move_stalled_jobs_to_wait(');
 }
 
-/** Forgets when the queue `$1` was last looked through, if that is yet to come: see {@link byServerClock}. */
+/**
+ * Forgets the time of the last look for stalled jobs of the queue `$1`, if that time is in the future: see
+ * {@link byServerClock}.
+ */
 export const FORGET_FUTURE_LOOK: string = `delete from meta
 where queue = $1 and field = 'stalled-check' and value::bigint > ${SERVER_NOW}`;

@@ -16,7 +16,7 @@ export function postgresServer(
     openFailedJobs: () => new BullQueue(scope, { connection }, createPostgresBackend),
     openWorker: (run, options) =>
       new BullWorker(scope, run, { ...options, connection }, createPostgresBackend),
-    // BullMQ then ends its worker by itself. After a disconnect of its own, its timers would go on.
+    // BullMQ then ends its worker by itself. If it were disconnected, its timers would go on.
     cutOff: () => database.close(),
     close: () => database.close(),
   };

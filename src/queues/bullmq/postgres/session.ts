@@ -8,11 +8,11 @@ import type { QueueClient, QueueNotification } from './pool.ts';
 import { queryResultOf, runQuery } from './queryable.ts';
 
 /**
- * A client for BullMQ, which checks its tables with one, and hears of new jobs with another. It is taken out
- * of the pool with its first statement, once the database is ready.
+ * A client for BullMQ, which uses one to check its tables, and another to get the notifications of new jobs.
+ * It is taken out of the pool for its first statement, once the database is ready.
  *
- * Without the socket of the client BullMQ does not rely on notifications: a worker looks for jobs once in
- * ten seconds at least. PgBouncer in transaction mode keeps notifications back.
+ * BullMQ does not get the socket of the client, so it does not rely on notifications: a worker looks for jobs
+ * at least every ten seconds. PgBouncer in transaction mode keeps notifications back.
  */
 export class QueueSession extends EventEmitter implements PgPoolClient {
   readonly #database: QueueDatabase;
@@ -21,7 +21,7 @@ export class QueueSession extends EventEmitter implements PgPoolClient {
   readonly #onError = (error: Error): void => {
     this.#giveBack();
     this.#database.lose(error);
-    // BullMQ does not listen while it checks its tables. With a listener it takes another session.
+    // BullMQ does not listen while it checks its tables. If it listens, it opens another session.
     if (this.listenerCount('error') === 0) return;
     this.#isEnded = true;
     this.emit('error', error);
@@ -52,7 +52,7 @@ export class QueueSession extends EventEmitter implements PgPoolClient {
     }
   }
 
-  /** BullMQ gives its clients back to be closed. */
+  /** Ends the session: BullMQ gives its clients back to be closed. */
   release(): void {
     this.#isEnded = true;
     this.#giveBack();

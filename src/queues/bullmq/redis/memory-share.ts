@@ -1,15 +1,16 @@
 import type { Queue as BullQueue } from 'bullmq';
+import { invalidOption } from '../../../receiver/checks/check-options.ts';
 import { UnavailableError } from '../../../receiver/errors.ts';
 import type { QueuedJob } from '../../../receiver/queue/queued-job.ts';
 import { performance } from '../../../receiver/timing/process-clock.ts';
-import { invalidOption } from '../../../receiver/values/check-options.ts';
 import { messageOf, show } from '../../../receiver/values/foreign-values.ts';
 
-/** An older answer of Redis is refreshed. */
+/** An answer of Redis is used for this long. */
 const ANSWER_KEPT_MS = 500;
 
 /**
- * The most bytes to add between two answers, as a part of the memory above the share: others add jobs too.
+ * The most bytes to add between two answers, as a part of the memory that must stay free: others add jobs
+ * too.
  */
 const UNASKED_PART = 1 / 16;
 
@@ -19,15 +20,15 @@ interface Answer {
   readonly maxBytes: number;
   /** Includes the jobs that were on their way when Redis was asked, because Redis may not have seen them. */
   readonly usedBytes: number;
-  /** The bytes of all jobs up to then. */
+  /** The bytes of all jobs that were added before the answer. */
   readonly addedBytes: number;
 }
 
-/** No limit: Redis has none, evicts keys instead, or does not say. */
+/** The answer if there is no limit: Redis has none, evicts keys instead, or does not tell. */
 const UNLIMITED = { maxBytes: Number.POSITIVE_INFINITY, usedBytes: 0 };
 
 /**
- * Asks the node of a Cluster that holds the key. INFO itself does not name a key, and would go to any node.
+ * Asks the node of a Cluster that has the queue. INFO itself does not name a key, and would go to any node.
  */
 const INFO_COMMAND = {
   name: 'posthornMemory',
@@ -44,7 +45,7 @@ export class MemoryShare {
   readonly #maxShare: number;
   #asking: Promise<boolean> | undefined;
   #answer: Answer = { ...UNLIMITED, answeredAt: Number.NEGATIVE_INFINITY, addedBytes: 0 };
-  /** The bytes of all jobs so far, including those on their way. */
+  /** The bytes of all jobs that were added so far, including those on their way. */
   #addedBytes = 0;
   #onTheirWayBytes = 0;
   #hasWarned = false;
@@ -59,7 +60,7 @@ export class MemoryShare {
     // Redis itself refuses a job that exceeds its whole memory.
     if (this.#maxShare === 1) return send();
     const bytes = sizeInRedis(job);
-    // Without an answer the connection is lost, which adding the job will show.
+    // Without an answer the connection is lost, and adding the job will fail.
     while (this.#mustAsk(bytes) && (await this.#ask()));
     this.#check(bytes);
     this.#addedBytes += bytes;
@@ -90,7 +91,7 @@ export class MemoryShare {
     );
   }
 
-  /** Asks once for all that wait; resolves with true if there is an answer. */
+  /** Asks once for all callers. Resolves with true if there is an answer. */
   #ask(): Promise<boolean> {
     this.#asking ??= this.#askRedis().finally(() => {
       this.#asking = undefined;
@@ -124,10 +125,7 @@ export class MemoryShare {
     }
   }
 
-  /**
-   * A single Redis gets the command that BullMQ sends at its start, so a user that may start BullMQ may send
-   * it.
-   */
+  /** A single Redis gets the command INFO, which BullMQ sends at its start: its user may send it. */
   async #info(): Promise<string> {
     const client = await this.#bull.getBackend().client;
     if (!client.isCluster) return client.info();
@@ -153,7 +151,7 @@ export function readMaxMemoryShare(value: unknown): number {
   throw invalidOption('maxMemoryShare', `must be a number above 0 and at most 1, got ${show(value)}`);
 }
 
-/** An estimate: the body in base64, the headers, and 2 KB for the bookkeeping of BullMQ. */
+/** Estimates the size of a job: the body in base64, the headers, and 2 KB for the bookkeeping of BullMQ. */
 function sizeInRedis({ rawBody, headers }: QueuedJob): number {
   return Math.ceil(rawBody.length * 1.4) + JSON.stringify(headers).length + 2_000;
 }

@@ -2,8 +2,8 @@ import type { Queue as BullQueue } from 'bullmq';
 import type { IoredisConnection } from '../../../stores/redis/clients/ioredis.ts';
 
 /**
- * The connection of a queue. BullMQ hands out its client only after the first connection, so until then it
- * counts as connecting.
+ * Returns the connection of a queue. BullMQ hands out its client only once it is connected, so until then the
+ * client counts as connecting.
  */
 export function connectionOf(bull: BullQueue): IoredisConnection {
   let client: IoredisConnection | undefined;

@@ -17,8 +17,8 @@ import { connectionOf } from './queue-connection.ts';
 
 /** The options of the queue's own connection; the user's options override them. */
 const CONNECTION_OPTIONS = {
-  // The queue itself lets a job wait for the connection: ioredis may send a queued command after its caller
-  // has given up.
+  // The queue itself lets a job wait for the connection, because ioredis may send a queued command after its
+  // caller has given up.
   enableOfflineQueue: false,
   // BullMQ's first command is sent again until it is answered. If ioredis gave it up, the queue would refuse
   // every job until the process ends.

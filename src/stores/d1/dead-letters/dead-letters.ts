@@ -30,6 +30,9 @@ export interface D1DeadLettersOptions {
  *
  * @example
  * ```ts
+ * import { createReceiver } from 'posthorn';
+ * import { createD1DeadLetters } from 'posthorn/d1';
+ *
  * const deadLetters = createD1DeadLetters(env.DB, { scope: 'billing-production' });
  * const receiver = createReceiver({ signingKey: env.SIGNING_KEY, deadLetters });
  * ```

@@ -15,7 +15,10 @@ import { TablesVersion } from '../tables-version.ts';
 import { failIfLate, getParts, isLate, putParts, READ_TIME, removeParts } from './statements.ts';
 import { joinParts, splitText } from './text-in-parts.ts';
 
-/** Runs operations on letters. A letter that is too long for a row is in parts, and its own text is empty. */
+/**
+ * Runs operations on dead letters. A dead letter that is too long for a row is in parts, and its own text is
+ * empty.
+ */
 export class D1LetterOperations implements LetterOperations {
   readonly #connection: D1Connection;
   readonly #scope: string;
@@ -37,7 +40,9 @@ export class D1LetterOperations implements LetterOperations {
     ]);
   }
 
-  /** A letter and its parts are read in one transaction: it is whole even if another one takes its place. */
+  /**
+   * A dead letter and its parts are read in one transaction: it is whole even if another one takes its place.
+   */
   async get(key: string): Promise<StoredLetter | undefined> {
     const statements = [getLetter(this.#scope, key), getParts(this.#scope, key)];
     const [[row] = [], parts = []] = await this.#read(...statements);

@@ -2,12 +2,12 @@ import { messageOf } from '../../../receiver/values/foreign-values.ts';
 import type { SqlStatement } from '../../sqlite/statement.ts';
 import { NOW } from '../../sqlite/tables.ts';
 
-/** Removes the parts of a letter. */
+/** Removes the parts of a dead letter. */
 export function removeParts(scope: string, key: string): SqlStatement {
   return { sql: 'delete from posthorn_dead_letter_parts where scope = ? and key = ?', values: [scope, key] };
 }
 
-/** Stores the parts of a letter; without their sizes if the table has no columns for them. */
+/** Stores the parts of a dead letter; without their sizes if the table has no columns for them. */
 export function putParts(
   scope: string,
   key: string,
@@ -25,7 +25,7 @@ const PUT = 'insert into posthorn_dead_letter_parts (scope, key, part, text) val
 const PUT_WITH_SIZES = `insert into posthorn_dead_letter_parts
 (scope, key, part, text, part_count, letter_bytes) values (?, ?, ?, ?, ?, ?)`;
 
-/** Returns the parts of a letter in their order, with their sizes if the table has them. */
+/** Returns the parts of a dead letter in their order, with their sizes if the table has them. */
 export function getParts(scope: string, key: string): SqlStatement {
   return {
     sql: 'select * from posthorn_dead_letter_parts where scope = ? and key = ? order by part',

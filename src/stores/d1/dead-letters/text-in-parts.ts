@@ -18,13 +18,13 @@ export function splitText(text: string): readonly string[] {
   return parts;
 }
 
-/** Joins the parts of a letter, and says what is wrong with them. */
+/** Joins the parts of a dead letter, and says what is wrong with them. */
 export function joinParts(parts: readonly unknown[]): StoredText {
   const text = parts.map((part) => propertyOf(part, 'text')).join('');
   return { text, damage: damageOf(parts, text) };
 }
 
-/** A letter of an earlier posthorn has no sizes. If its end is missing, it is not JSON. */
+/** A dead letter of an earlier posthorn has no sizes. If its end is missing, it is not JSON. */
 function damageOf(parts: readonly unknown[], text: string): string | undefined {
   if (parts.length === 0) return 'none of its parts are there';
   const [count, ...otherCounts] = distinct(parts, 'part_count');

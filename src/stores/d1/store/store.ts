@@ -30,6 +30,9 @@ export interface D1StoreOptions {
  *
  * @example
  * ```ts
+ * import { createReceiver } from 'posthorn';
+ * import { createD1Store } from 'posthorn/d1';
+ *
  * const store = createD1Store(env.DB, { scope: 'billing-production' });
  * const receiver = createReceiver({ signingKey: env.SIGNING_KEY, store });
  * ```

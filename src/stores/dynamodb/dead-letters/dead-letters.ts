@@ -33,6 +33,10 @@ export interface DynamoDeadLettersOptions {
  *
  * @example
  * ```ts
+ * import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+ * import { createReceiver } from 'posthorn';
+ * import { createDynamoDeadLetters } from 'posthorn/dynamodb';
+ *
  * const client = new DynamoDBClient({ region: 'eu-central-1' });
  * const place = { table: 'posthorn', scope: 'billing-production' };
  * const deadLetters = createDynamoDeadLetters(client, place);

@@ -4,10 +4,10 @@ import * as zlib from 'node:zlib';
 const gzip = promisify(zlib.gzip);
 const gunzip = promisify(zlib.gunzip);
 
-/** A planted letter of a few kilobytes could otherwise fill the memory. */
+/** A planted dead letter of a few kilobytes could otherwise fill the memory. */
 const MOST_BYTES = 256 * 1_048_576;
 
-/** Compresses the text of a letter: DynamoDB charges each kilobyte. */
+/** Compresses the text of a dead letter: DynamoDB charges each kilobyte. */
 export async function compress(text: string): Promise<Buffer> {
   const length = Buffer.byteLength(text);
   if (length > MOST_BYTES)

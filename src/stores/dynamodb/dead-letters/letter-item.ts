@@ -6,15 +6,15 @@ import { ordered, rankOf } from './letter-version.ts';
 import type { LetterAddress, LetterVersion, WrittenVersion } from './part-items.ts';
 
 /**
- * The item of a letter. A removal makes a tombstone of it, so that a write of the letter that arrives once
- * more, late, finds its version there, and does not bring the letter back.
+ * The item of a dead letter. A removal makes a tombstone of it, so that a write of the dead letter that
+ * arrives once more, late, finds its version there, and does not bring the dead letter back.
  */
 export interface LetterItem extends LetterVersion {
   /** The compressed text, unless it is in parts. */
   readonly bytes: Uint8Array;
-  /** Its place in the order of the letters: `<parkedAt>/<rank>/<key>`. A tombstone has none. */
+  /** Its place in the order of the dead letters: `<parkedAt>/<rank>/<key>`. A tombstone has none. */
   readonly position: string | undefined;
-  /** The place that a tombstone had as a letter. */
+  /** The place that a tombstone had as a dead letter. */
   readonly lastPosition: string | undefined;
   /** The removal that made the tombstone. */
   readonly removal: string | undefined;
@@ -23,8 +23,8 @@ export interface LetterItem extends LetterVersion {
 }
 
 /**
- * Stores the item of a letter, which then names a version. `found` is the item for which an earlier write was
- * refused: one of the same millisecond gives its position to the new letter.
+ * Stores the item of a dead letter, which then names a version. `found` is the item for which an earlier
+ * write was refused: one of the same millisecond gives its position to the new dead letter.
  */
 export function putLetterItem(
   at: LetterAddress,
@@ -60,7 +60,7 @@ export function putLetterItem(
   return at.connection.update({ Key: keyOfLetter(at), ...write, ReturnValues: 'ALL_OLD' });
 }
 
-/** All attributes that the item of a letter can have besides its key. */
+/** All attributes that the item of a dead letter can have besides its key. */
 const LETTER_ATTRIBUTES: readonly string[] = [
   'position',
   'version',
@@ -71,7 +71,7 @@ const LETTER_ATTRIBUTES: readonly string[] = [
   'ttl',
 ];
 
-/** Reads the item of a letter. */
+/** Reads the item of a dead letter. */
 export async function getLetterItem(at: LetterAddress): Promise<LetterItem | undefined> {
   return readLetterItem(await at.connection.get(keyOfLetter(at)));
 }
@@ -112,7 +112,7 @@ export function readLetterItem(item: Attributes | undefined): LetterItem | undef
   };
 }
 
-/** Finds the letter after a position. */
+/** Finds the dead letter after a position. */
 export async function nextLetterKey(
   connection: DynamoConnection,
   scope: string,
@@ -129,7 +129,7 @@ export async function nextLetterKey(
 /** Their keys are far from a megabyte, which is the most of a page. */
 const MOST_PER_PAGE = 1_000;
 
-/** Counts letters up to a limit. */
+/** Counts dead letters up to a limit. */
 export async function countLetters(
   connection: DynamoConnection,
   scope: string,

@@ -8,7 +8,9 @@ export function ordered(number: number): string {
   return String(within).padStart(DIGITS, '0');
 }
 
-/** Returns the name of a new version of a letter. It is greater than `found`, the version that is there. */
+/**
+ * Returns the name of a new version of a dead letter. It is greater than `found`, the version that is there.
+ */
 export type NextVersion = (found?: string) => string;
 
 /**

@@ -61,11 +61,12 @@ export class DynamoLetterOperations implements LetterOperations {
     const at = this.#address(last);
     let place = lastPlace === '' ? await placeOf(at) : lastPlace;
     for (;;) {
-      const found = await nextLetterKey(at.connection, this.#scope, place);
-      if (found === undefined) return undefined;
-      const text = await readLetter({ ...at, key: found.key });
-      if (text !== undefined) return { ...found, text };
-      ({ place } = found);
+      const next = await nextLetterKey(at.connection, this.#scope, place);
+      if (next === undefined) return undefined;
+      const text = await readLetter({ ...at, key: next.key });
+      if (text !== undefined) return { ...next, text };
+      // The letter was removed while it was looked up.
+      ({ place } = next);
     }
   }
 
@@ -89,38 +90,46 @@ async function putLetter(
   parkedAt: number,
   nextVersion: NextVersion,
 ): Promise<void> {
-  /** Versions that no item names once this one is written. */
+  /** Versions that no item names once the letter is stored. */
   const outdated: LetterVersion[] = [];
-  let mine = await writeParts(at, nextVersion(), bytes);
-  let found: LetterItem | undefined;
+  let written = await writeParts(at, nextVersion(), bytes);
+  /** The item in the letter's place, as the last refusal has shown it. */
+  let present: LetterItem | undefined;
   for (;;) {
-    const outcome = await putLetterItem(at, mine, parkedAt, found);
-    if (!outcome.isWritten && outcome.found === undefined && found === undefined) throw refusalWithoutItem();
-    found = readLetterItem(outcome.isWritten ? outcome.old : outcome.found);
+    const outcome = await putLetterItem(at, written, parkedAt, present);
+    if (outcome.isWritten) {
+      const replaced = readLetterItem(outcome.old);
+      if (replaced !== undefined && replaced.version !== written.version) outdated.push(replaced);
+      break;
+    }
+    if (outcome.found === undefined && present === undefined) throw refusalWithoutItem();
+    present = readLetterItem(outcome.found);
+    if (present === undefined) continue;
     // The answer to an earlier try was lost. The letter may have been removed since.
-    if (found?.version === mine.version) break;
-    if (found !== undefined) outdated.push(found);
-    if (outcome.isWritten) break;
-    if (found === undefined || found.version < mine.version) continue;
-    // An earlier try may have been written, and replaced since. Then its parts are gone.
-    outdated.push(mine);
-    mine = await writeParts(at, nextVersion(found.version), bytes);
+    if (present.version === written.version) break;
+    outdated.push(present);
+    if (present.version < written.version) continue;
+    // An earlier try may have been stored, and replaced since. Then its parts are gone.
+    outdated.push(written);
+    written = await writeParts(at, nextVersion(present.version), bytes);
   }
   await deleteOutdated(at, outdated);
 }
 
 /** Of several removals at once, one resolves with true. */
 async function removeLetter(at: LetterAddress): Promise<boolean> {
-  const item = await getLetterItem(at);
-  if (item?.position === undefined) return false;
+  const letter = await getLetterItem(at);
+  if (letter?.position === undefined) return false;
   const removal = randomUUID();
-  const outcome = await removeLetterItem(at, item, removal);
-  const found = outcome.isWritten ? undefined : readLetterItem(outcome.found);
-  // The answer to an earlier try may have been lost.
-  const isMine = outcome.isWritten || found?.removal === removal;
-  if (isMine) await deleteOutdated(at, [item]);
+  const outcome = await removeLetterItem(at, letter, removal);
+  const present = outcome.isWritten ? undefined : readLetterItem(outcome.found);
+  // The answer to an earlier try may have been lost: then the tombstone names this removal.
+  if (outcome.isWritten || present?.removal === removal) {
+    await deleteOutdated(at, [letter]);
+    return true;
+  }
   // A letter that was written since the read stays, as after a removal that came just before it.
-  return isMine || found?.position !== undefined;
+  return present?.position !== undefined;
 }
 
 /** The operation has been done, so it neither fails nor waits long for the parts of old versions. */
@@ -133,15 +142,15 @@ async function deleteOutdated(at: LetterAddress, versions: readonly LetterVersio
 
 /** Resolves with the text of a letter; with an empty one if it is damaged, or parts of it are missing. */
 async function readLetter(at: LetterAddress): Promise<string | undefined> {
-  let last: string | undefined;
+  let versionBefore: string | undefined;
   for (;;) {
     const item = await getLetterItem(at);
     if (item?.position === undefined) return undefined;
     const bytes = item.parts === 0 ? item.bytes : await readParts(at, item);
     if (bytes !== undefined) return decompress(bytes);
     // The letter was written anew or removed while its parts were read.
-    if (item.version === last) return '';
-    last = item.version;
+    if (item.version === versionBefore) return '';
+    versionBefore = item.version;
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Attributes, DynamoConnection } from '../connection.ts';
 
-/** The scope and the key of a letter, and the connection for its items. */
+/** The scope and the key of a dead letter, and the connection for its items. */
 export interface LetterAddress {
   readonly connection: DynamoConnection;
   readonly scope: string;
@@ -10,23 +10,23 @@ export interface LetterAddress {
 /** An item takes 400 KB, with its keys and the names of its attributes. */
 const MOST_BYTES = 300_000;
 
-/** One writing of a letter. Its parts bear its name, so parts of two writings never mix. */
+/** One writing of a dead letter. Its parts bear its name, so parts of two writings never mix. */
 export interface LetterVersion {
-  /** Unique; a later writing of the letter has a greater one. */
+  /** Unique; a later writing of the dead letter has a greater one. */
   readonly version: string;
-  /** The number of parts; 0 if the bytes are in the letter's own item. */
+  /** The number of parts; 0 if the bytes are in the dead letter's own item. */
   readonly parts: number;
 }
 
-/** A version to be named by the letter's item, with the bytes that the item needs. */
+/** A version to be named by the dead letter's item, with the bytes that the item needs. */
 export interface WrittenVersion extends LetterVersion {
   /** Undefined if they are in parts. */
   readonly bytes: Buffer | undefined;
 }
 
 /**
- * Stores the parts of a version, if its bytes are too long for an item. Nothing reads them until the letter's
- * item names the version.
+ * Stores the parts of a version, if its bytes are too long for an item. Nothing reads them until the dead
+ * letter's item names the version.
  */
 export async function writeParts(at: LetterAddress, version: string, bytes: Buffer): Promise<WrittenVersion> {
   if (bytes.length <= MOST_BYTES) return { version, parts: 0, bytes };

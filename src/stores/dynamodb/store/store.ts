@@ -40,6 +40,10 @@ export interface DynamoStoreOptions {
  *
  * @example
  * ```ts
+ * import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+ * import { createReceiver } from 'posthorn';
+ * import { createDynamoStore } from 'posthorn/dynamodb';
+ *
  * const client = new DynamoDBClient({ region: 'eu-central-1' });
  * const store = createDynamoStore(client, { table: 'posthorn', scope: 'billing-production' });
  * const receiver = createReceiver({ signingKey: process.env.SIGNING_KEY, store });

@@ -9,7 +9,7 @@ export class InboxError extends CodedError<'InboxError'> {}
 
 brandClasses({ InboxError });
 
-/** The handler's statements were not all in the transaction of the inbox. */
+/** The error if not all statements of a handler were in the transaction of the inbox. */
 export function endedByHandler(cause?: unknown): InboxError {
   return new InboxError(
     'inbox_transaction_ended',
@@ -19,7 +19,7 @@ export function endedByHandler(cause?: unknown): InboxError {
   );
 }
 
-/** The handler has committed some of its writes itself, and each further run would commit them again. */
+/** The error if a handler has committed writes itself: each further run would commit them again. */
 export function committedByHandler(cause: unknown, advice = ''): PermanentError {
   return new PermanentError(
     'the handler has ended its transaction itself, and rows that it wrote may have been committed: look at them ' +
@@ -28,7 +28,7 @@ export function committedByHandler(cause: unknown, advice = ''): PermanentError 
   );
 }
 
-/** The handler gave a statement that would end its transaction; `free` names those that would not. */
+/** The error for a statement that would end the transaction. `free` names statements that would not. */
 export function endingRefused(free: string): InboxError {
   return new InboxError(
     'inbox_transaction_ended',
@@ -42,7 +42,7 @@ export function isEndedByHandler(error: unknown): boolean {
   return isInstance(error, InboxError) && error.code === 'inbox_transaction_ended';
 }
 
-/** The handler went on after an SQL error, in a transaction that could only be rolled back. */
+/** The error if a handler went on after an SQL error, in a transaction that could only be rolled back. */
 export function swallowed(server: string, cause: unknown): InboxError {
   return new InboxError(
     'inbox_rolled_back',

@@ -21,7 +21,7 @@ export interface LatestEvent {
   readonly rank: number;
 }
 
-/** Reads the result of `latest` for an event; throws InboxError if that has no key, or an unusable rank. */
+/** Reads the result of `latest` for an event. Throws InboxError if it has no key, or an unusable rank. */
 export function readLatest(handler: string, given: unknown, createdAt: string): LatestEvent {
   const isRanked = typeof given === 'object' && given !== null;
   const key = isRanked ? propertyOf(given, 'key') : given;
@@ -41,8 +41,8 @@ export function readLatest(handler: string, given: unknown, createdAt: string): 
 }
 
 /**
- * The time in a form that compares as a text, too. It has microseconds, as in PostgreSQL: two events of one
- * resource can be created in the same millisecond. Finer digits are cut off.
+ * Returns the time in a form that also compares as a text. It has microseconds, as in PostgreSQL, because two
+ * events of one resource can be created in the same millisecond. Finer digits are cut off.
  */
 function toTimestamp(createdAt: string): string {
   const ms = parseTime(createdAt);

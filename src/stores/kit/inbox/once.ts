@@ -1,10 +1,10 @@
+import { checkFunction } from '../../../receiver/checks/called-functions.ts';
+import { checkOptions } from '../../../receiver/checks/check-options.ts';
 import { toKey } from '../../../receiver/dedupe/store.ts';
 import { ConfigurationError } from '../../../receiver/errors.ts';
-import { RunContext } from '../../../receiver/handling/handlers.ts';
-import { nameHandler, type SkipReason, skipped } from '../../../receiver/handling/named-handler.ts';
-import type { HandlerContext } from '../../../receiver/handling/route.ts';
-import { checkFunction } from '../../../receiver/values/called-functions.ts';
-import { checkOptions } from '../../../receiver/values/check-options.ts';
+import { RunContext } from '../../../receiver/handling/handlers/handlers.ts';
+import { nameHandler, type SkipReason, skipped } from '../../../receiver/handling/handlers/named-handler.ts';
+import type { HandlerContext } from '../../../receiver/handling/handlers/route.ts';
 import { show } from '../../../receiver/values/foreign-values.ts';
 import type { HandlerNames } from './handler-names.ts';
 import { type LatestEvent, type RankedKey, readLatest } from './latest.ts';
@@ -28,7 +28,7 @@ export interface OnceOptions<Event> {
   readonly latest?: (event: Event) => string | RankedKey | undefined;
 }
 
-/** The arguments of `inbox.once`, and what its inbox shares with others: the scope and the names. */
+/** The arguments of `inbox.once`, with the scope and the names, which inboxes can share. */
 export interface OnceArguments<Event> {
   readonly scope: string;
   readonly names: HandlerNames;
@@ -37,7 +37,7 @@ export interface OnceArguments<Event> {
   readonly options: OnceOptions<Event>;
 }
 
-/** Names the record that a handler has handled an event. */
+/** The key of the record that a handler has handled an event. */
 export interface RecordKey {
   readonly scope: string;
   readonly eventKey: string;
@@ -47,13 +47,14 @@ export interface RecordKey {
 
 /** One run of a handler for an event. */
 export interface OnceRun extends RecordKey {
-  /** Undefined if `once` has no option `latest`. */
+  /** The key and the values to compare; undefined if `once` has no option `latest`. */
   readonly latest: LatestEvent | undefined;
 }
 
 /**
- * Makes the handler that `inbox.once` returns. `runOnce` runs the handler of the application in a transaction
- * with the record of the event, or says why it is skipped. Throws {@link ConfigurationError}.
+ * Creates the handler that `inbox.once` returns. `runOnce` runs the handler of the application in a
+ * transaction with the record of the event, or resolves with the reason for skipping it. Throws
+ * {@link ConfigurationError}.
  */
 export function onceHandler<Event extends InboxEvent>(
   { scope, names, name, handler, options }: OnceArguments<Event>,
@@ -66,7 +67,7 @@ export function onceHandler<Event extends InboxEvent>(
       scope,
       eventKey: toKey(event.id),
       handler: name,
-      // Before anything begins: it may throw.
+      // Read before the transaction begins, because it may throw.
       latest: latest === undefined ? undefined : readLatest(name, latest(event), event.created_at),
     };
     const reason = await runOnce(run, event, context);
@@ -75,7 +76,7 @@ export function onceHandler<Event extends InboxEvent>(
   return nameHandler(name, handleOnce, (receiver) => names.take(name, handler, receiver));
 }
 
-/** A context for the handler of the application: that of the delivery, with a member of the inbox. */
+/** Returns a context for the handler of the application: that of the delivery, with a member of the inbox. */
 export function contextWith<Member extends object>(
   context: HandlerContext,
   member: Member,
@@ -83,9 +84,9 @@ export function contextWith<Member extends object>(
   return Object.assign(new RunContext(context, context, context), member);
 }
 
-/** Left of the delivery's time, so that its report can say why the handler did not begin. */
+/** This much of the delivery's time is kept, so that its report can say why the handler did not begin. */
 const RESERVE_MS = 200;
-/** For a handler that starts after its deadline, or by a clock of its receiver's own. */
+/** The least wait, also after the deadline: the receiver may have a clock of its own. */
 const LEAST_MS = 1_000;
 
 /** The longest wait of a handler until it begins, in milliseconds. */

@@ -30,6 +30,9 @@ export interface PostgresDeadLettersOptions {
  *
  * @example
  * ```ts
+ * import { createReceiver } from 'posthorn';
+ * import { createPostgresDeadLetters } from 'posthorn/postgres';
+ *
  * const deadLetters = createPostgresDeadLetters(pool, { scope: 'billing-production' });
  * const receiver = createReceiver({ signingKey, deadLetters });
  * ```

@@ -9,8 +9,8 @@ import { MAX_TRIES } from './statements.ts';
 type Row = PostgresResult['rows'][number];
 
 /**
- * Runs operations on letters under a time limit, after which they do nothing. Their writes are on the disk
- * once they are answered.
+ * Runs operations on dead letters under a time limit, after which they do nothing. Their writes are on the
+ * disk once they are answered.
  */
 export class PostgresLetterOperations {
   readonly #pool: PostgresPool;
@@ -23,7 +23,9 @@ export class PostgresLetterOperations {
     this.#clock = new ServerClock(limitMs);
   }
 
-  /** Runs one of the statements on letters; `values` are those from `$2` on. Resolves with the found row. */
+  /**
+   * Runs one of the statements on dead letters; `values` are those from `$2` on. Resolves with the found row.
+   */
   async run(statement: string, values: readonly unknown[]): Promise<Row | undefined> {
     const endsAt = performance.now() + this.#limitMs;
     const row = await this.#clock.runInTime(endsAt, () => this.#runOnce(statement, values, endsAt));

@@ -10,24 +10,27 @@ const IS_LATE = 'clock_timestamp() > to_timestamp($1::float8 / 1000)';
 /** The least bigint. */
 const BEFORE_ALL = '(-9223372036854775808)::bigint';
 
-/** The statements on letters. `$1` is the time limit of the caller, `$2` the scope and `$3` the key. */
+/** The statements on dead letters. `$1` is the time limit of the caller, `$2` the scope and `$3` the key. */
 export interface LetterStatements {
-  /** Stores the text `$5` of a letter that was parked at `$4`. */
+  /** Stores the text `$5` of a dead letter that was parked at `$4`. */
   readonly put: string;
   /** Returns the `letter`. */
   readonly get: string;
   readonly remove: string;
-  /** Returns `key`, `letter` and `place` of the letter after the place of `$4` and `$5`, or after the key. */
+  /**
+   * Returns `key`, `letter` and `place` of the dead letter after the place of `$4` and `$5`, or after the
+   * key.
+   */
   readonly next: string;
 }
 
 /**
- * The statements on the letters of a schema, which is quoted, under a time limit. Each returns one row of
- * texts: `now` is the time of PostgreSQL in milliseconds, `late` is `true` if its caller has given up, and
- * `found` is `true` if there was a letter to return or to change.
+ * The statements on the dead letters of a schema, which is quoted, under a time limit. Each returns one row
+ * of texts: `now` is the time of PostgreSQL in milliseconds, `late` is `true` if its caller has given up, and
+ * `found` is `true` if there was a dead letter to return or to change.
  *
- * A letter that is written in place of another keeps its position if both were parked in the same
- * millisecond. The row of a removed letter is kept for a while, for lists that continue after it.
+ * A dead letter that is written in place of another keeps its position if both were parked in the same
+ * millisecond. The row of a removed dead letter is kept for a while, for lists that continue after it.
  *
  * PostgreSQL comes to the lock of a row once all of WHERE holds, so a condition there limits how long it
  * waits: a caller that has given up must not leave a process behind that waits.

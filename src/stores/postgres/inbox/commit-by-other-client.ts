@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../../../receiver/errors.ts';
-import type { SkipReason } from '../../../receiver/handling/named-handler.ts';
+import type { SkipReason } from '../../../receiver/handling/handlers/named-handler.ts';
 import { messageOf } from '../../../receiver/values/foreign-values.ts';
 import { Deferred } from '../../kit/deferred.ts';
 import { endedByHandler, InboxError, isEndedByHandler, swallowed } from '../../kit/inbox/inbox-error.ts';
@@ -51,9 +51,10 @@ export function commitByOtherClient<Tx>(begin: BeginTransaction<Tx>, pool: Postg
         if (hasEnded) return reason;
         throw new ConfigurationError('begin must run its work, and resolve once that is committed');
       } catch (error) {
-        if (!step.hasBegun || hasEnded) throw error;
+        const { xact } = step;
+        if (xact === undefined || hasEnded) throw error;
         // Nothing of a failed run may be committed. If its record is there, the handler or the client did it.
-        throw await settleFailure(pool, run, { error, xact: step.xact, hasEnded: isEndedByHandler(error) });
+        throw await settleFailure(pool, run, { error, xact, hasEnded: isEndedByHandler(error) });
       }
     };
     const begun = runWork();

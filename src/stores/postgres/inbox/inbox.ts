@@ -1,7 +1,7 @@
+import { checkBegun, type NotAGenerator } from '../../../receiver/checks/called-functions.ts';
+import { checkOptions, readScope } from '../../../receiver/checks/check-options.ts';
 import { ConfigurationError } from '../../../receiver/errors.ts';
-import type { HandlerContext } from '../../../receiver/handling/route.ts';
-import { checkBegun, type NotAGenerator } from '../../../receiver/values/called-functions.ts';
-import { checkOptions, readScope } from '../../../receiver/values/check-options.ts';
+import type { HandlerContext } from '../../../receiver/handling/handlers/route.ts';
 import { show } from '../../../receiver/values/foreign-values.ts';
 import { HandlerNames } from '../../kit/inbox/handler-names.ts';
 import {
@@ -91,6 +91,9 @@ export interface PostgresInbox<Tx = PostgresTransaction> {
  *
  * @example
  * ```ts
+ * import { Pool } from 'pg';
+ * import { createPostgresInbox } from 'posthorn/postgres';
+ *
  * const inbox = createPostgresInbox(new Pool(), { scope: 'billing-production' });
  * ```
  */

@@ -1,5 +1,5 @@
 import { PermanentError, PosthornError } from '../../../receiver/errors.ts';
-import type { SkipReason } from '../../../receiver/handling/named-handler.ts';
+import type { SkipReason } from '../../../receiver/handling/handlers/named-handler.ts';
 import type { Semaphore } from '../../../receiver/timing/semaphore.ts';
 import { isInstance, messageOf, show } from '../../../receiver/values/foreign-values.ts';
 import { InboxError } from '../../kit/inbox/inbox-error.ts';
@@ -26,18 +26,26 @@ export type RunTransaction<Tx> = (
   handle: (transaction: Tx) => Promise<unknown>,
 ) => Promise<SkipReason | undefined>;
 
+/**
+ * - `recording`: the record of the event is not written yet.
+ * - `row_held`: it could not be written, because another run has the row. This one has to wait for its end.
+ * - `begun`: it is written, and the handler begins.
+ */
+export type TransactionState = 'recording' | 'row_held' | 'begun';
+
 /** The progress of one transaction. */
 export class TransactionStep {
-  /** Another run has the row: this one has to wait for its end. */
-  isRowHeld = false;
-  /** The record is written, and the handler begins. */
-  hasBegun = false;
-  /** The number of the transaction. */
+  /** The number of the transaction, once it has `begun`. */
   xact: string | undefined;
+  #state: TransactionState = 'recording';
   readonly #onBegun: () => void;
 
   constructor(onBegun: () => void) {
     this.#onBegun = onBegun;
+  }
+
+  get state(): TransactionState {
+    return this.#state;
   }
 
   /**
@@ -58,11 +66,11 @@ export class TransactionStep {
       );
       if (recorded === 'handled_before' || recorded === 'superseded') return recorded;
       this.xact = recorded;
-      this.hasBegun = true;
+      this.#state = 'begun';
       this.#onBegun();
       return undefined;
     } catch (error) {
-      this.isRowHeld = sqlStateOf(error) === LOCK_NOT_AVAILABLE;
+      if (sqlStateOf(error) === LOCK_NOT_AVAILABLE) this.#state = 'row_held';
       throw error;
     }
   }
@@ -98,33 +106,47 @@ async function runTransactions(
   keyRun: KeyRun | undefined,
   runTransaction: (step: TransactionStep) => Promise<SkipReason | undefined>,
 ): Promise<SkipReason | undefined> {
-  let isWaiting = false;
-  for (let conflicts = 0; ; ) {
+  let hasWaited = false;
+  let conflicts = 0;
+  for (;;) {
     const step = new TransactionStep(() => keyRun?.begin());
-    if (keyRun !== undefined && (await orAtDeadline(keyRun.look(run.limits), () => busy(run))))
-      isWaiting = true;
-    if (!connections.tryAcquire()) await waitForConnection(run, connections, isWaiting);
+    if (keyRun !== undefined)
+      hasWaited = (await orAtDeadline(keyRun.look(run.limits), () => busy(run))) || hasWaited;
+    if (!connections.tryAcquire()) await waitForConnection(run, connections, hasWaited);
     try {
       return await runTransaction(step);
     } catch (error) {
-      const isRetried = step.isRowHeld
-        ? !run.limits.isOver
-        : mayRunAgain(error) && conflicts < MAX_CONFLICTS - 1;
-      isWaiting ||= step.isRowHeld;
-      if (isWaiting && !step.hasBegun && run.limits.isOver && !run.limits.signal.aborted)
-        throw busy(run, error);
-      if (isPermanent(error) || run.limits.signal.aborted || !isRetried) throw failure(run, step, error);
+      hasWaited ||= step.state === 'row_held';
+      if (hasWaited && isTooLate(run, step)) throw busy(run, error);
+      if (!maySucceedLater(run, step, error, conflicts)) throw failure(run, step, error);
     } finally {
       connections.release();
       keyRun?.end();
     }
-    if (!step.isRowHeld) conflicts += 1;
-    await run.limits.pause(step.isRowHeld ? ROW_PAUSE_MS : CONFLICT_PAUSE_MS, keyRun?.otherRunEnd);
+    const isConflict = step.state !== 'row_held';
+    if (isConflict) conflicts += 1;
+    await run.limits.pause(isConflict ? CONFLICT_PAUSE_MS : ROW_PAUSE_MS, keyRun?.otherRunEnd);
   }
 }
 
-function waitForConnection(run: InboxRun, connections: Semaphore, isWaiting: boolean): Promise<void> {
-  const failure = (): InboxError => (isWaiting ? busy(run) : noConnection(run, connections));
+/** Returns true if the deadline came before the handler could begin. */
+function isTooLate({ limits }: InboxRun, { state }: TransactionStep): boolean {
+  return state !== 'begun' && limits.isOver && !limits.signal.aborted;
+}
+
+/** Returns true if the next transaction may succeed: once the row is free, or without the conflict. */
+function maySucceedLater(
+  { limits }: InboxRun,
+  { state }: TransactionStep,
+  error: unknown,
+  conflicts: number,
+): boolean {
+  if (isPermanent(error) || limits.signal.aborted) return false;
+  return state === 'row_held' || (mayRunAgain(error) && conflicts < MAX_CONFLICTS - 1);
+}
+
+function waitForConnection(run: InboxRun, connections: Semaphore, hasWaited: boolean): Promise<void> {
+  const failure = (): InboxError => (hasWaited ? busy(run) : noConnection(run, connections));
   return connections.acquire((granted) => orAtDeadline(run.limits.within(granted), failure));
 }
 
@@ -138,9 +160,9 @@ async function orAtDeadline<T>(waited: Promise<T>, failure: () => InboxError): P
 }
 
 /** An error of the handler stays as it is; one that came before it is given in the words of the inbox. */
-function failure(run: InboxRun, { hasBegun }: TransactionStep, thrown: unknown): unknown {
+function failure(run: InboxRun, { state }: TransactionStep, thrown: unknown): unknown {
   const { handler, statements, limits } = run;
-  if (hasBegun || limits.signal.aborted) return thrown;
+  if (state === 'begun' || limits.signal.aborted) return thrown;
   const error = explain(statements.schema, thrown);
   if (isInstance(error, PosthornError)) return error;
   const message = `the inbox could not begin the handler ${JSON.stringify(handler)}: ${messageOf(error)}`;

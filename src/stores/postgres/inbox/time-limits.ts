@@ -1,4 +1,4 @@
-import type { HandlerContext } from '../../../receiver/handling/route.ts';
+import type { HandlerContext } from '../../../receiver/handling/handlers/route.ts';
 import { jittered } from '../../../receiver/timing/jitter.ts';
 import { pause, performance } from '../../../receiver/timing/process-clock.ts';
 import { withTimeLimit } from '../../../receiver/timing/time-limit.ts';

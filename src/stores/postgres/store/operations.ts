@@ -15,7 +15,7 @@ import { PooledOperation, PooledOperations } from './pooled-operations.ts';
 /** The place in which the operations run, and the time limit of each. */
 export interface OperationSettings {
   readonly scope: string;
-  /** Quoted. */
+  /** The schema of the tables, as a quoted identifier. */
   readonly schema: string;
   readonly limitMs: number;
 }

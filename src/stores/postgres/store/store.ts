@@ -33,6 +33,10 @@ export interface PostgresStoreOptions {
  *
  * @example
  * ```ts
+ * import { Pool } from 'pg';
+ * import { createReceiver } from 'posthorn';
+ * import { createPostgresStore, migratePostgres } from 'posthorn/postgres';
+ *
  * const pool = new Pool({ connectionString: process.env.POSTGRES_URL });
  * pool.on('error', (error) => console.error('postgres:', error.message));
  * await migratePostgres(pool);

@@ -34,7 +34,9 @@ export function fromUpstash(client: UpstashClient): ScriptClient {
 /** The message of an error of a command in a pipeline begins so, and the message of Redis follows. */
 const PIPELINE_PREFIX = /^Command (\d+ \[ \S+ \] )?failed: /;
 
-/** The text between the message of Redis and the command, which has the body and the headers of a letter. */
+/**
+ * The text between the message of Redis and the command, which has the body and the headers of a dead letter.
+ */
 const COMMAND_TEXT = ', command was: ';
 
 /**

@@ -30,6 +30,9 @@ const LAST_TIME_MS = 9_000_000_000_000;
  *
  * @example
  * ```ts
+ * import { createReceiver } from 'posthorn';
+ * import { createRedisDeadLetters } from 'posthorn/redis';
+ *
  * const deadLetters = createRedisDeadLetters(redis, { scope: 'billing-production' });
  * const receiver = createReceiver({ signingKey, deadLetters });
  * ```

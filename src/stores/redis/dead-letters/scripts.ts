@@ -1,8 +1,8 @@
 import { createScript, type Script } from '../script.ts';
 
 /**
- * Begins each text in a reply. The client of Upstash parses texts that look like JSON, and a letter does; so
- * may the id of an event.
+ * Begins each text in a reply. The client of Upstash parses texts that look like JSON, and a dead letter
+ * does; so may the id of an event.
  */
 const TEXT_MARK = '=';
 
@@ -12,9 +12,10 @@ export function fromText(reply: string): string {
 }
 
 /**
- * The beginning of each script. The position of a letter is the time when it was parked, in microseconds. The
- * last three digits tell letters of one millisecond apart; if a millisecond is full, its letters continue in
- * the next. The position of a removed letter is kept for a day, for lists that continue after it.
+ * The beginning of each script. The position of a dead letter is the time when it was parked, in
+ * microseconds. The last three digits tell dead letters of one millisecond apart; if a millisecond is full,
+ * its dead letters continue in the next. The position of a removed dead letter is kept for a day, for lists
+ * that continue after it.
  */
 const keys = `
 local positions, letters, removed = KEYS[1], KEYS[2], KEYS[3]
@@ -22,7 +23,7 @@ local member = ARGV[3]
 local function text(value) return value and '${TEXT_MARK}' .. value or nil end
 `;
 
-/** Stores a letter. Arguments: member, letter, the time when it was parked, in milliseconds. */
+/** Stores a dead letter. Arguments: member, letter, the time when it was parked, in milliseconds. */
 export const PUT: Script = createScript(`${keys}
 redis.call('HSET', letters, member, ARGV[4])
 local first = tonumber(ARGV[5]) * 1000
@@ -38,13 +39,14 @@ redis.call('ZADD', positions, string.format('%.0f', position), member)
 return reply()
 `);
 
-/** Returns a letter. Arguments: member. */
+/** Returns a dead letter. Arguments: member. */
 export const GET: Script = createScript(`${keys}
 return reply(text(redis.call('HGET', letters, member)))
 `);
 
 /**
- * Removes a letter and returns 1, or 0 if there was none. Arguments: member, how long its position is kept.
+ * Removes a dead letter and returns 1, or 0 if there was none. Arguments: member, how long its position is
+ * kept.
  */
 export const REMOVE: Script = createScript(`${keys}
 local position = redis.call('ZSCORE', positions, member)
@@ -57,9 +59,9 @@ return reply(1)
 `);
 
 /**
- * Returns the next member, its letter and its position. Arguments: the last member seen, or '' to begin; its
- * position, or '' if only the member is known. The position is needed, because a letter that was removed and
- * parked again has moved to the end.
+ * Returns the next member, its dead letter and its position. Arguments: the last member seen, or '' to begin;
+ * its position, or '' if only the member is known. The position is needed, because a dead letter that was
+ * removed and parked again has moved to the end.
  */
 export const NEXT: Script = createScript(`${keys}
 local position = ARGV[4]

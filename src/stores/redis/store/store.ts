@@ -31,6 +31,10 @@ export interface RedisStoreOptions {
  *
  * @example
  * ```ts
+ * import { Redis } from 'ioredis';
+ * import { createReceiver } from 'posthorn';
+ * import { createRedisStore } from 'posthorn/redis';
+ *
  * const redis = new Redis(process.env.REDIS_URL ?? 'redis://127.0.0.1:6379');
  * const store = createRedisStore(redis, { scope: 'billing-production' });
  * const receiver = createReceiver({ signingKey, store });

@@ -39,6 +39,9 @@ export interface SqliteDeadLettersOptions {
  *
  * @example
  * ```ts
+ * import { createReceiver } from 'posthorn';
+ * import { createSqliteDeadLetters } from 'posthorn/sqlite';
+ *
  * const deadLetters = createSqliteDeadLetters(database, { scope: 'billing-production' });
  * const receiver = createReceiver({ signingKey, deadLetters });
  * ```

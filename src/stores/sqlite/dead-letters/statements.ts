@@ -3,8 +3,8 @@ import type { SqlStatement } from '../statement.ts';
 import { NOW } from '../tables.ts';
 
 /**
- * Stores the text of a letter. One that is written in place of another keeps its position if both were parked
- * in the same millisecond.
+ * Stores the text of a dead letter. One that is written in place of another keeps its position if both were
+ * parked in the same millisecond.
  */
 export function putLetter(
   scope: string,
@@ -29,7 +29,7 @@ returning 1 as stored`;
 
 const LETTER = "key, letter, parked_at || '/' || position as place";
 
-/** Returns the key, the text and the place of a letter. */
+/** Returns the key, the text and the place of a dead letter. */
 export function getLetter(scope: string, key: string): SqlStatement {
   return { sql: GET, values: [scope, key] };
 }
@@ -37,7 +37,7 @@ export function getLetter(scope: string, key: string): SqlStatement {
 const GET = `select ${LETTER} from posthorn_dead_letters
 where scope = ? and key = ? and letter is not null`;
 
-/** Removes a letter, and returns a row if there was one. */
+/** Removes a dead letter, and returns a row if there was one. */
 export function removeLetter(scope: string, key: string): SqlStatement {
   return { sql: REMOVE, values: [scope, key] };
 }
@@ -46,7 +46,7 @@ const REMOVE = `update posthorn_dead_letters set letter = null, removed_at = ${N
 where scope = ? and key = ? and letter is not null
 returning 1 as removed`;
 
-/** Forgets the places of letters that were removed long ago. */
+/** Forgets the places of dead letters that were removed long ago. */
 export const FORGET_REMOVED: SqlStatement = {
   sql: `delete from posthorn_dead_letters where rowid in (
   select rowid from posthorn_dead_letters where removed_at < ${NOW} - ${REMOVED_KEPT_MS} order by removed_at limit 100
@@ -58,8 +58,8 @@ export const FORGET_REMOVED: SqlStatement = {
 const BEFORE_ALL = Number.MIN_SAFE_INTEGER;
 
 /**
- * Returns the key, the text and the place of the letter after another one, which is given by its key and its
- * place. Both are empty for the first letter; the place alone is empty if only the key is known.
+ * Returns the key, the text and the place of the dead letter after another one, which is given by its key and
+ * its place. Both are empty for the first dead letter; the place alone is empty if only the key is known.
  */
 export function nextLetter(scope: string, key: string, place: string): SqlStatement {
   const [parkedAt = null, position = null] = place === '' ? [] : place.split('/').map(Number);
@@ -75,7 +75,7 @@ const NEXT = `select ${LETTER} from posthorn_dead_letters, (
 where scope = ? and letter is not null and (parked_at, position) > (last.moment, last.nth)
 order by parked_at, position limit 1`;
 
-/** Counts letters without reading them, up to a limit. */
+/** Counts dead letters without reading them, up to a limit. */
 export function countLetters(scope: string, limit: number): SqlStatement {
   const most = Math.min(Math.max(Math.trunc(limit), 0), Number.MAX_SAFE_INTEGER);
   return { sql: COUNT, values: [scope, most] };

@@ -1,6 +1,6 @@
-import type { HandlerContext } from '../../../receiver/handling/route.ts';
-import type { NotAGenerator } from '../../../receiver/values/called-functions.ts';
-import { checkOptions, readScope } from '../../../receiver/values/check-options.ts';
+import type { NotAGenerator } from '../../../receiver/checks/called-functions.ts';
+import { checkOptions, readScope } from '../../../receiver/checks/check-options.ts';
+import type { HandlerContext } from '../../../receiver/handling/handlers/route.ts';
 import { HandlerNames } from '../../kit/inbox/handler-names.ts';
 import {
   contextWith,
@@ -87,6 +87,8 @@ export interface SqliteInbox {
  *
  * @example
  * ```ts
+ * import { createSqliteInbox } from 'posthorn/sqlite';
+ *
  * const inbox = createSqliteInbox(database, { scope: 'billing-production' });
  * ```
  */

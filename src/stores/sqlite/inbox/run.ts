@@ -1,7 +1,7 @@
+import { checkBegun } from '../../../receiver/checks/called-functions.ts';
 import type { PosthornError } from '../../../receiver/errors.ts';
-import type { SkipReason } from '../../../receiver/handling/named-handler.ts';
-import type { HandlerContext } from '../../../receiver/handling/route.ts';
-import { checkBegun } from '../../../receiver/values/called-functions.ts';
+import type { SkipReason } from '../../../receiver/handling/handlers/named-handler.ts';
+import type { HandlerContext } from '../../../receiver/handling/handlers/route.ts';
 import { isInstance, messageOf, propertyOf } from '../../../receiver/values/foreign-values.ts';
 import { InboxError } from '../../kit/inbox/inbox-error.ts';
 import { type OnceRun, timeToBegin } from '../../kit/inbox/once.ts';

@@ -34,6 +34,10 @@ export interface SqliteStoreOptions {
  *
  * @example
  * ```ts
+ * import { DatabaseSync } from 'node:sqlite';
+ * import { createReceiver } from 'posthorn';
+ * import { createSqliteStore, migrateSqlite } from 'posthorn/sqlite';
+ *
  * const database = new DatabaseSync('/var/lib/billing/events.db');
  * await migrateSqlite(database);
  * const store = createSqliteStore(database, { scope: 'billing-production' });

@@ -1,19 +1,24 @@
+import type { Outcome } from '../../../../receiver/outcomes/outcome.ts';
+
+/** In the order of the page's filter. */
+const outcomeBadges: Readonly<Record<Outcome, string>> = {
+  processed: 'good',
+  duplicate: 'good',
+  queued: 'queued',
+  parked: 'parked',
+  ignored: 'ignored',
+  rejected: 'refused',
+  busy: 'waiting',
+  failed: 'bad',
+};
+
 /** The outcomes of answers, and the state of an event that follows from them. */
 export const outcomesScript: string = `
 /**
  * The outcomes of posthorn, each with the class of its badge.
  * @type {ReadonlyMap<string, string>}
  */
-const outcomeBadges = new Map([
-  ['processed', 'good'],
-  ['duplicate', 'good'],
-  ['queued', 'queued'],
-  ['parked', 'parked'],
-  ['ignored', 'ignored'],
-  ['rejected', 'refused'],
-  ['busy', 'waiting'],
-  ['failed', 'bad'],
-]);
+const outcomeBadges = new Map(${JSON.stringify(Object.entries(outcomeBadges))});
 
 /** The codes of the outcome busy: another delivery or another event is being handled. */
 const busyCodes = new Set(['event_running', 'key_busy']);

@@ -1,0 +1,176 @@
+import { checkBegun } from '../../checks/called-functions.ts';
+import { DataError, HandlerError, PermanentError, type PosthornError } from '../../errors.ts';
+import { entityOf, type WebhookEvent } from '../../events/event.ts';
+import { type StandardSchemaV1, validateData } from '../../events/schema.ts';
+import type { HandlerReport } from '../../outcomes/report.ts';
+import { performance } from '../../timing/process-clock.ts';
+import { dropPromise, isInstance, messageOf, shorten } from '../../values/foreign-values.ts';
+import { type SkipReason, skipReasonOf } from './named-handler.ts';
+import type { HandlerContext, Route } from './route.ts';
+
+/** The progress of the handlers of an event; it can be read while they run. */
+export interface RunProgress {
+  /** The number of the attempt, once the event is claimed. */
+  attempt: number | undefined;
+  final: boolean;
+  /** Names of the handlers that have finished in this attempt or an earlier one, without repetition. */
+  readonly handled: string[];
+  /** Replaced, never changed, so that a report can hold it. */
+  reports: readonly HandlerReport[];
+}
+
+/** Adds to the handlers that have finished. */
+export function noteHandled({ handled }: RunProgress, names: readonly string[]): void {
+  for (const name of names) if (!handled.includes(name)) handled.push(name);
+}
+
+/** The context of handlers. Its `signal` is created when it is first read. */
+export class RunContext implements HandlerContext {
+  readonly attempt: number;
+  readonly final: boolean;
+  readonly deadlineAt: number;
+  readonly receivedAt: number;
+  readonly rawBody: Uint8Array;
+  declare readonly signal: AbortSignal;
+  readonly #source: { readonly signal: AbortSignal };
+
+  constructor(
+    { deadlineAt, receivedAt, rawBody }: Pick<HandlerContext, 'deadlineAt' | 'receivedAt' | 'rawBody'>,
+    { attempt, final }: Pick<HandlerContext, 'attempt' | 'final'>,
+    source: { readonly signal: AbortSignal },
+  ) {
+    this.attempt = attempt;
+    this.final = final;
+    this.deadlineAt = deadlineAt;
+    this.receivedAt = receivedAt;
+    this.rawBody = rawBody;
+    this.#source = source;
+    // An own property, so that a copy has it too: `{ ...context }`.
+    Object.defineProperty(this, 'signal', RunContext.#signal);
+  }
+
+  /**
+   * Shared by all contexts: with a getter for each context, a delivery took a tenth longer in
+   * `bench/compare`.
+   */
+  static readonly #signal: PropertyDescriptor & ThisType<RunContext> = {
+    enumerable: true,
+    get() {
+      return this.#source.signal;
+    },
+  };
+}
+
+/** An event whose data is the output of its entity's schema, if there is a schema. */
+export type ValidEvent = WebhookEvent<string, unknown>;
+
+/** The event with the output of the schema as data. Rejects with DataError. */
+export async function validateEvent(event: WebhookEvent, schema: StandardSchemaV1): Promise<ValidEvent> {
+  const checked = await validateData(schema, event.data, entityOf(event.type));
+  if (checked instanceof DataError) throw checked;
+  return { ...event, data: checked.data };
+}
+
+/** The handlers that have not finished yet. */
+export function openRoutes(routes: readonly Route[], { handled }: RunProgress): readonly Route[] {
+  if (handled.length === 0) return routes;
+  return routes.filter(({ name }) => name === undefined || !handled.includes(name));
+}
+
+/**
+ * Resolves with the error of those handlers that failed, or with undefined, once all have ended. `onHandled`
+ * is called when one has finished before the others have ended.
+ */
+export function allEnded(
+  ends: readonly Promise<PosthornError | undefined>[],
+  progress: RunProgress,
+  onHandled?: (handled: readonly string[]) => void,
+): Promise<PosthornError | undefined> {
+  const [only] = ends;
+  if (only !== undefined && ends.length === 1) return only;
+  if (onHandled !== undefined) callOnHandled(ends, progress, onHandled);
+  return Promise.all(ends).then(merge);
+}
+
+function callOnHandled(
+  all: readonly Promise<unknown>[],
+  { handled }: RunProgress,
+  onHandled: (handled: readonly string[]) => void,
+): void {
+  let running = all.length;
+  let passedOn = handled.length;
+  const noteEnd = (): void => {
+    running -= 1;
+    if (running === 0 || handled.length === passedOn) return;
+    passedOn = handled.length;
+    try {
+      dropPromise(onHandled([...handled]));
+    } catch {
+      // A run after a crash does not know these names, and runs the handlers again.
+    }
+  };
+  for (const one of all) void one.then(noteEnd);
+}
+
+/**
+ * Runs a handler. Resolves with its error, or with undefined. Never throws or rejects, whatever the handler
+ * throws. `keyWaitMs` is the time that it waited for its key.
+ */
+export async function runHandler(
+  { name, handle }: Route,
+  event: ValidEvent,
+  context: HandlerContext,
+  progress: RunProgress,
+  keyWaitMs?: number,
+): Promise<HandlerError | undefined> {
+  const startedAt = performance.now();
+  const end = (ok: boolean, skipped?: SkipReason): void => {
+    const waited = keyWaitMs === undefined ? undefined : { keyWaitMs };
+    const report = { name, ok, durationMs: performance.now() - startedAt, ...waited };
+    noteReport(progress, skipped === undefined ? report : { ...report, skipped });
+  };
+  try {
+    end(true, skipReasonOf(checkBegun(await handle(event, context))));
+  } catch (error) {
+    end(false);
+    return oneFailed(name, error);
+  }
+  if (name !== undefined) noteHandled(progress, [name]);
+  return undefined;
+}
+
+/** Notes a handler whose key could not be read, and returns its error. */
+export function failHandler(name: string, error: unknown, progress: RunProgress): HandlerError {
+  noteReport(progress, { name, ok: false, durationMs: 0 });
+  return handlerError(`concurrencyKey of the handler "${name}" failed: ${messageOf(error)}`, [error]);
+}
+
+function noteReport(progress: RunProgress, report: HandlerReport): void {
+  progress.reports = [...progress.reports, report];
+}
+
+function oneFailed(name: string | undefined, error: unknown): HandlerError {
+  const subject = name === undefined ? 'a handler' : `the handler "${name}"`;
+  return handlerError(`${subject} failed: ${messageOf(error)}`, [error]);
+}
+
+/**
+ * Joins the errors of the handlers that failed. If none failed, an error of one that could not begin counts.
+ */
+function merge(ends: readonly (PosthornError | undefined)[]): PosthornError | undefined {
+  const failures = ends.filter((end) => end instanceof HandlerError);
+  if (failures.length < 2) return failures[0] ?? ends.find((end) => end !== undefined);
+  const errors = failures.flatMap((failed) => failed.errors);
+  return handlerError(shorten(failures.map(({ message }) => message).join('; ')), errors);
+}
+
+function handlerError(message: string, thrown: readonly unknown[]): HandlerError {
+  // A permanent failure comes first: it is the reason why the event is parked.
+  const errors = thrown.toSorted((a, b) => Number(isPermanent(b)) - Number(isPermanent(a)));
+  const code = isPermanent(errors[0]) ? 'handler_failed_permanently' : 'handler_failed';
+  return new HandlerError(code, message, errors);
+}
+
+function isPermanent(error: unknown): boolean {
+  return isInstance(error, PermanentError);
+}

@@ -1,0 +1,79 @@
+import type { KnownEvent, UnknownEvent, WebhookEvent } from '../../events/event.ts';
+import type { Schemas } from '../../events/schema.ts';
+
+/** The second argument of a handler. Times are in milliseconds since the epoch. */
+export interface HandlerContext {
+  /**
+   * The number of this attempt to handle the event, from 1. Each claim of the event is an attempt; a
+   * concurrent duplicate that waits for a run is not.
+   */
+  readonly attempt: number;
+  /**
+   * No further attempt can be counted on: by the event's age, or by count. For that count, claims closer
+   * together than half the first delay of `retryScheduleMs` (30 seconds) count once, because no retry of the
+   * service comes so soon. Six deliveries that fail within a second are attempts 1 to 6, but count once.
+   */
+  readonly final: boolean;
+  /**
+   * Aborts when another process takes or completes the event, or takes the concurrency key of this handler;
+   * at `maxRunMs`, when `close()` runs out of grace, and when a worker gives the job up. Its reason says
+   * which. It does not abort at the deadline: a late success still counts.
+   */
+  readonly signal: AbortSignal;
+  /** When the delivery is answered, whether or not the handlers have ended. */
+  readonly deadlineAt: number;
+  /** When the delivery arrived. */
+  readonly receivedAt: number;
+  /** The body as it was signed. */
+  readonly rawBody: Uint8Array;
+}
+
+/** A registered handler: {@link Router.match} returns those of an event. */
+export interface Route {
+  /** Progress is kept for named handlers only. */
+  readonly name: string | undefined;
+  /** True if it runs in a worker, not before the answer. */
+  readonly queued: boolean;
+  // Methods, so that those of a narrower event can stand here: the patterns ensure that they get only such
+  // events.
+  handle(event: WebhookEvent<string, unknown>, context: HandlerContext): unknown;
+  /** Absent if the handler may run for any number of events at once. */
+  concurrencyKey?(event: WebhookEvent<string, unknown>): unknown;
+}
+
+/** A handler with a concurrency key. */
+export type KeyedRoute = Route & { readonly name: string } & Required<Pick<Route, 'concurrencyKey'>>;
+
+/** Returns true for a handler with a concurrency key: `on` has checked that it has a name. */
+export function hasKey(route: Route): route is KeyedRoute {
+  return route.name !== undefined && route.concurrencyKey !== undefined;
+}
+
+/** Options of `receiver.on`. */
+export interface HandlerOptions<Event> {
+  /**
+   * Names the handler: a retry skips it once it has finished. Needed with the other options, unless the
+   * handler is that of an inbox, which has a name.
+   */
+  readonly name?: string | undefined;
+  /** True if it runs in a worker, after the event was answered 202; false by default. */
+  readonly queue?: boolean | undefined;
+  /**
+   * Returns the key of an event, such as the id of its resource: a non-empty string of at most 1,000
+   * characters. At most one run of this handler has the key at a time, among all processes that share the
+   * store, as long as its lease holds. Other events of the key wait, or come again. Any other value, also
+   * `undefined`, and an error fail the event. For an event that needs no key, return its own `id`.
+   */
+  readonly concurrencyKey?: ((event: Event) => string | undefined) | undefined;
+}
+
+/** The options as the router gets them: `concurrencyKey` is a method, for the reason that `Route` gives. */
+export interface RouteOptions extends Omit<HandlerOptions<unknown>, 'concurrencyKey'> {
+  concurrencyKey?(event: WebhookEvent<string, unknown>): unknown;
+}
+
+/** Gets the events that no handler matched. `known` says whether the type is in the catalog. */
+export type UnhandledHandler<S extends Schemas = Record<never, never>> = (
+  event: KnownEvent<S> | UnknownEvent<S>,
+  details: { readonly known: boolean },
+) => unknown;

@@ -1,0 +1,53 @@
+import { Claim, type ClaimedEvent, type ClaimServices, claimedId, type Granted } from '../../dedupe/claim.ts';
+import { nextHoldToken } from '../../dedupe/claim-token.ts';
+import type { PeekResult } from '../../dedupe/store.ts';
+import type { Warning } from '../../outcomes/report.ts';
+
+/** A claim for work on a dead letter. Its owner must stop the lease, and then release the claim. */
+export interface LetterClaim extends Granted {
+  readonly claim: Claim;
+}
+
+interface LetterClaimServices extends ClaimServices {
+  readonly runs: { readonly find: (claimId: string) => object | undefined };
+}
+
+/**
+ * Claims an event that no run handles, for work on its dead letter, and has the lease renewed. Reads the id
+ * first, because a claim is a write. Rejects if the claim fails, even under `onStoreFailure: 'process'`.
+ */
+export async function claimForLetter(
+  services: LetterClaimServices,
+  event: ClaimedEvent,
+  warnings: Warning[] = [],
+): Promise<LetterClaim | { readonly state: 'busy' | 'completed' }> {
+  if (services.completions.has(event.claimId)) return { state: 'completed' };
+  // Under `onStoreFailure: 'process'` a run may have no claim, so the store does not know of it.
+  if (services.runs.find(event.claimId) !== undefined) return { state: 'busy' };
+  const found = await lookUp(event, services);
+  if (found?.state === 'completed') return { state: 'completed' };
+  if (found?.state === 'running') return { state: 'busy' };
+  const claim = new Claim(claimedId(event, services.settings), services, warnings, nextHoldToken());
+  try {
+    const reply = await claim.take();
+    if (reply.state !== 'claimed') return { state: reply.state };
+    reply.lease.startRenewing(() => {});
+    return { ...reply, claim };
+  } catch (error) {
+    // The store failed, but may have granted the claim.
+    await claim.release([]);
+    throw error;
+  }
+}
+
+/** Reads the id. Never rejects: the claim that follows shows whether the store fails. */
+async function lookUp(
+  { claimId }: ClaimedEvent,
+  { store }: LetterClaimServices,
+): Promise<PeekResult | undefined> {
+  try {
+    return await store.lookUp({ id: claimId });
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,59 @@
+import type { DeadLetter } from '../../dead-letters/dead-letters.ts';
+import type { LetterOperations } from '../../dead-letters/letter-operations.ts';
+import type { OperationWait } from '../../dead-letters/operation-queue.ts';
+import { ConfigurationError } from '../../errors.ts';
+import { performance } from '../../timing/process-clock.ts';
+import { show } from '../../values/foreign-values.ts';
+
+interface ParkedLetterServices {
+  readonly settings: { readonly now: () => number; readonly deadlineMs: number };
+  readonly letters: LetterOperations | undefined;
+}
+
+/** A dead letter that is being replayed or dropped. No sender waits for its operations. */
+export class ParkedLetter {
+  readonly letter: DeadLetter;
+  readonly #services: ParkedLetterServices;
+
+  /** Throws {@link ConfigurationError} for a value that is not a dead letter. */
+  constructor(letter: DeadLetter, services: ParkedLetterServices, functionName: string) {
+    checkLetter(letter, functionName);
+    this.letter = letter;
+    this.#services = services;
+  }
+
+  /** True if, by the dead letter, the handlers of its event may still be running. */
+  get isRunning(): boolean {
+    return this.#isRunning(this.letter);
+  }
+
+  /**
+   * Reads the dead letter again. Resolves with false if it is gone, or if its event may be running by now.
+   */
+  async isStillParked(): Promise<boolean> {
+    const stored = await this.#services.letters?.find(this.letter.id, this.#wait());
+    return stored !== undefined && !this.#isRunning(stored);
+  }
+
+  async remove(): Promise<void> {
+    await this.#services.letters?.remove(this.letter.id, this.#wait());
+  }
+
+  #isRunning({ runningUntil }: DeadLetter): boolean {
+    return runningUntil !== undefined && runningUntil > this.#services.settings.now();
+  }
+
+  #wait(): OperationWait {
+    const answerBy = performance.now() + this.#services.settings.deadlineMs;
+    // The bytes are 0, because the caller has the body in memory in any case.
+    return { answerBy, isUrgent: false, bodyBytes: 0 };
+  }
+}
+
+/** `deadLetters.get` resolves with undefined if another caller was faster. */
+function checkLetter(letter: unknown, functionName: string): void {
+  if (typeof letter === 'object' && letter !== null) return;
+  throw new ConfigurationError(
+    `${functionName} takes a dead letter, got ${show(letter)}: if deadLetters.get() found none, it was replayed or dropped`,
+  );
+}

@@ -1,0 +1,209 @@
+import type { ClaimReply, Granted } from '../../dedupe/claim.ts';
+import { isFinal } from '../../dedupe/last-attempt.ts';
+import type { Lease } from '../../dedupe/lease.ts';
+import { AbortedError, type PosthornError } from '../../errors.ts';
+import { type AnyEvent, entityOf } from '../../events/event.ts';
+import type { StandardSchemaV1 } from '../../events/schema.ts';
+import { type Answer, accept, toReportedError } from '../../outcomes/outcome.ts';
+import type { Warning } from '../../outcomes/report.ts';
+import {
+  allEnded,
+  noteHandled,
+  openRoutes,
+  RunContext,
+  runHandler,
+  type ValidEvent,
+  validateEvent,
+} from '../handlers/handlers.ts';
+import { hasKey } from '../handlers/route.ts';
+import type { ConcurrencyLimit } from '../keys/concurrency-limit.ts';
+import { KeyedHandlers } from './keyed-handlers.ts';
+import type { Run } from './run.ts';
+import {
+  answerBusy,
+  answerDuplicate,
+  giveBack,
+  recordFailure,
+  recordLateEnd,
+  recordSuccess,
+} from './run-end.ts';
+import type { Enqueue } from './run-input.ts';
+import { throughMiddlewares } from './through-middlewares.ts';
+import { waitForOther } from './wait-for-other.ts';
+
+/** Takes a run from its claim to its answer. Never rejects. */
+export async function handleEvent(run: Run, onEnd: (run: Run) => void): Promise<void> {
+  let answer: Answer;
+  try {
+    answer = await handle(run);
+  } catch (error) {
+    answer = await recordFailure(run, error);
+    if (error === run.interruption.endedBy) void recordLateEnd(run);
+  }
+  run.enter({ step: 'ended', answer });
+  run.scope.giveBackAll();
+  onEnd(run);
+  run.answer.settle(answer);
+}
+
+/**
+ * Claims the event, waits for another process that has it, prepares a last attempt, validates the data, runs
+ * the handlers and records their success. Starts again if the claim was lost before the handlers could run. A
+ * step that fails throws.
+ */
+async function handle(run: Run): Promise<Answer> {
+  const { concurrency, settings } = run.services;
+  const { event } = run.input;
+  const schema = settings.schemas.get(entityOf(event.type));
+  let found = await takeClaim(run);
+  for (;;) {
+    if (found.state === 'busy') found = await waitForOther(run, found);
+    if (found.state === 'completed') return answerDuplicate(run);
+    if (found.state === 'busy') return answerBusy(run);
+    beginAttempt(run, found);
+    const parked = run.progress.final ? await prepareLastAttempt(run, found) : undefined;
+    if (parked !== undefined) return parked;
+    if (concurrency !== undefined) await acquirePermits(run, concurrency);
+    const valid = schema === undefined ? event : await validate(run, event, schema);
+    let { lease } = found;
+    while (lease.needsConfirmation) lease = await confirm(run, lease);
+    // No await between this check and the handlers: the handlers of another event could block the event loop
+    // for longer than the lease.
+    const { state } = lease;
+    if (state === 'held') return await handleOnLease(run, valid, lease);
+    found = state === 'completed' ? { state } : { state: 'busy', endsAt: 0 };
+  }
+}
+
+/**
+ * Claims the event. The claim waits for a connection only if there is memory for the body meanwhile. A store
+ * that queues claims gets all the time that the delivery can spare.
+ */
+function takeClaim({ claim, input, interruption, scope, services }: Run): Promise<ClaimReply> {
+  const { store } = services;
+  if (store.mustWait() && !scope.countBody()) return claim.takeOrProceedUnclaimed({ waitMs: 0 });
+  if (!store.queuesClaims) return claim.takeOrProceedUnclaimed();
+  return claim.takeOrProceedUnclaimed({
+    waitMs: input.deadline.claimWaitMs(store.commandTimeoutMs),
+    mayWaitLonger: () => interruption.endedBy === undefined && scope.countBody(),
+  });
+}
+
+/** Notes the attempt, and has the lease renewed from now on. */
+function beginAttempt(run: Run, { result, lease }: Granted): void {
+  const { input, progress, services } = run;
+  const { now, retryScheduleMs } = services.settings;
+  const { createdAt, origin } = input;
+  run.scope.uncountBody();
+  run.renewLease(lease);
+  run.hasEarlierAttempt = result.attempt > 1;
+  progress.attempt = origin.attempt(result);
+  progress.final = origin.isFinal(isFinal(now() - createdAt, retryScheduleMs, result));
+  noteHandled(progress, result.handled);
+  noteHandled(progress, origin.handled);
+  run.interruption.check();
+}
+
+/**
+ * Stores the dead letter before the handlers of a last attempt run, so that a crash loses nothing. An event
+ * that may have killed its process is parked without running.
+ */
+async function prepareLastAttempt(run: Run, { result }: Granted): Promise<Answer | undefined> {
+  const { deadline, id, origin, routes } = run.input;
+  const answerBy = deadline.handlersBeginBy;
+  run.enter({ step: 'storing' });
+  const earlier = origin.letter ?? (await run.letter?.find(id, answerBy));
+  noteHandled(run.progress, earlier?.handled ?? []);
+  const signs = {
+    leaseRanOut: result.abandoned > 0,
+    letterWasRunning: earlier?.reason === 'run_abandoned' && earlier.runningUntil !== undefined,
+  };
+  const mayRun = origin.mayRunAfterCrash(signs, routes.length > 0);
+  // The dead letter keeps this reason if the process dies now.
+  const reason = new AbortedError('run_abandoned', 'the process ended while the handlers were running');
+  const storedAs = await run.storeLetter(reason, { mayRun, answerBy });
+  if (mayRun || storedAs === undefined) return undefined;
+  return giveBack(run, accept('parked', id, toReportedError(reason)));
+}
+
+function acquirePermits(run: Run, concurrency: ConcurrencyLimit): Promise<void> {
+  run.enter({ step: 'acquiring' });
+  return run.scope.acquirePermits(concurrency, run.progress);
+}
+
+/** Resolves with the event, whose data is the output of its schema. */
+function validate(run: Run, event: AnyEvent, schema: StandardSchemaV1): Promise<ValidEvent> {
+  run.enter({ step: 'validating' });
+  run.interruption.limit(run.services.settings.maxRunMs);
+  return run.interruption.orAbort(validateEvent(event, schema));
+}
+
+function confirm(run: Run, lease: Lease): Promise<Lease> {
+  run.enter({ step: 'claiming' });
+  return run.claim.confirmOrProceedUnclaimed(lease);
+}
+
+/** Runs the handlers on a lease that holds, and records their success. Throws their error. */
+async function handleOnLease(run: Run, event: ValidEvent, lease: Lease): Promise<Answer> {
+  const { interruption, scope } = run;
+  interruption.check();
+  run.enter({ step: 'running' });
+  interruption.limit(run.services.settings.maxRunMs);
+  run.finished = startHandlers(run, event, lease);
+  try {
+    const failure = await interruption.orAbort(run.finished);
+    if (failure !== undefined) throw failure;
+  } finally {
+    // The limit is for the schema and the handlers. Recording their end has limits of its own.
+    interruption.unlimit();
+    if (scope.missedRenewal) run.warnings.push(LEASE_EXPIRED);
+  }
+  return await recordSuccess(run);
+}
+
+/**
+ * Runs the unfinished handlers side by side. Then enqueues the event, if workers run other handlers. Never
+ * rejects.
+ */
+function startHandlers(run: Run, event: ValidEvent, lease: Lease): Promise<PosthornError | undefined> {
+  const { input, interruption, progress, runId, scope, services } = run;
+  const attempt = { attempt: progress.attempt ?? 1, final: progress.final };
+  const around = { event, runId, attempt, interruption };
+  const { routes, enqueue } = throughMiddlewares(input, services.middlewares, around);
+  const context = new RunContext(input, attempt, interruption);
+  const open = openRoutes(routes, progress);
+  const keyed = open.filter(hasKey);
+  const others = keyed.length === 0 ? open : open.filter((route) => !hasKey(route));
+  const handlers = keyed.length === 0 ? undefined : new KeyedHandlers(run, event, attempt, lease);
+  // Handlers with keys come first, because the others may change the event, and with it the keys.
+  const keyedEnds = handlers === undefined ? [] : keyed.map((route) => handlers.run(route));
+  const ends: Promise<PosthornError | undefined>[] = others.map((route) =>
+    runHandler(route, event, context, progress),
+  );
+  if (others.length > 0) handlers?.noteRunning(Promise.all(ends));
+  if (services.concurrency !== undefined) void scope.leavePermitsTo(Promise.all(ends));
+  const handled = allEnded(ends.concat(keyedEnds), progress, input.origin.onHandled);
+  return enqueue === undefined ? handled : enqueueAfter(run, handled, enqueue);
+}
+
+async function enqueueAfter(
+  run: Run,
+  handled: Promise<PosthornError | undefined>,
+  enqueue: Enqueue,
+): Promise<PosthornError | undefined> {
+  const { progress, scope } = run;
+  const failure = await handled;
+  if (failure !== undefined) return failure;
+  const refusal = await enqueue({
+    handled: [...progress.handled],
+    // After a missed renewal, another process may have taken the event, and may store a dead letter of it.
+    isParked: run.letterRules.mayExist || scope.missedRenewal,
+    mayWait: () => scope.countBody(),
+  });
+  // An aborted run has given everything back already, so nothing else uncounts this body.
+  scope.uncountBody();
+  return refusal;
+}
+
+const LEASE_EXPIRED: Warning =
+  'lease_lost: the event loop was blocked for longer than the lease; another process may have run the handlers too';

@@ -1,0 +1,127 @@
+import type { DeadLetter } from '../../dead-letters/dead-letters.ts';
+import type { ClaimedResult } from '../../dedupe/store.ts';
+import type { PosthornError } from '../../errors.ts';
+import type { ReportSource } from '../../outcomes/report.ts';
+import type { ReadJob } from '../../queue/queued-job.ts';
+import type { LetterOrigin } from '../letters/letter-rules.ts';
+
+/** The signs that a process died during an earlier attempt. */
+interface CrashSigns {
+  /** A lease ran out. */
+  readonly leaseRanOut: boolean;
+  /** A dead letter says that the handlers of a last attempt were running. */
+  readonly letterWasRunning: boolean;
+}
+
+/**
+ * The way in which a run began. The objects below hold all the differences, so that the run itself needs no
+ * conditions on it.
+ */
+export interface Origin extends LetterOrigin {
+  /** The `source` of the run's report. */
+  readonly source: ReportSource;
+  /** The outcome once the handlers have succeeded. */
+  readonly success: 'processed' | 'queued';
+  /** True if its handlers need permits of `maxRunning`. */
+  readonly isLimited: boolean;
+  /** True if its handlers wait for a key that is busy. */
+  readonly waitsForKeys: boolean;
+  /** The dead letter that is replayed. */
+  readonly letter?: DeadLetter | undefined;
+  /** Names of the handlers that are known from the start to have finished. */
+  readonly handled: readonly string[];
+  /** Called when a handler has finished while others still run, with the names of all that have. */
+  readonly onHandled?: ((handled: readonly string[]) => void) | undefined;
+  /** Texts that middleware has sent along. */
+  readonly traceContext?: { readonly [name: string]: string } | undefined;
+  /** The number of the attempt. */
+  attempt(claim: ClaimedResult): number;
+  /**
+   * Returns true if this attempt is the last one. `isLastOfService` is true if no further delivery can be
+   * counted on.
+   */
+  isFinal(isLastOfService: boolean): boolean;
+  /**
+   * Returns true if a last attempt may run although a process may have died in an earlier one: the event may
+   * be what kills the process.
+   */
+  mayRunAfterCrash(signs: CrashSigns, hasHandlers: boolean): boolean;
+  /** Returns true if the queue gets the event back after this failure, so that it is not parked. */
+  isPutBack(error: PosthornError): boolean;
+}
+
+/** A delivery whose handlers all run before its answer. */
+export const deliveryOrigin: Origin = {
+  source: 'delivery',
+  success: 'processed',
+  isLimited: true,
+  waitsForKeys: true,
+  mayBeParked: false,
+  removesLetter: true,
+  queueParks: false,
+  handled: [],
+  attempt: ({ attempt }) => attempt,
+  isFinal: (isLastOfService) => isLastOfService,
+  mayRunAfterCrash: ({ leaseRanOut, letterWasRunning }) => !leaseRanOut && !letterWasRunning,
+  isPutBack: () => false,
+};
+
+/** A delivery with handlers for workers: the other handlers run, and then the event is enqueued. */
+export const enqueueOrigin: Origin = {
+  ...deliveryOrigin,
+  success: 'queued',
+  // Workers handle the event, and one of them may have stored its dead letter meanwhile.
+  removesLetter: false,
+  // Only handlers can kill a process; enqueueing an event does not.
+  mayRunAfterCrash: (signs, hasHandlers) =>
+    !hasHandlers || deliveryOrigin.mayRunAfterCrash(signs, hasHandlers),
+};
+
+/** The replay of a dead letter. No further attempt follows, and only its caller waits. */
+export function replayOrigin(letter: DeadLetter): Origin {
+  return {
+    ...deliveryOrigin,
+    source: 'replay',
+    isLimited: false,
+    letter,
+    mayBeParked: true,
+    isFinal: () => true,
+    mayRunAfterCrash: () => true,
+  };
+}
+
+/** The facts of a job that only its worker knows: see `DispatchOptions`. */
+interface JobRun {
+  readonly attempt: number;
+  readonly final: boolean;
+  readonly onHandled?: Origin['onHandled'];
+  readonly parksAbandoned: boolean;
+  readonly parksBusyKey: boolean;
+}
+
+/** A job that a worker runs: the queue counts its attempts. */
+export function jobOrigin(
+  { isParked, handled, traceContext }: ReadJob,
+  { attempt, final, onHandled, parksAbandoned, parksBusyKey }: JobRun,
+): Origin {
+  return {
+    ...deliveryOrigin,
+    source: 'job',
+    // A worker has its `concurrency` instead.
+    isLimited: false,
+    // The jobs of a busy key would take all the places of a worker.
+    waitsForKeys: false,
+    mayBeParked: isParked,
+    queueParks: true,
+    handled,
+    onHandled,
+    traceContext,
+    attempt: () => attempt,
+    isFinal: () => final,
+    // A dead letter beside the job may be that of the last delivery, so it says nothing about a worker.
+    mayRunAfterCrash: ({ leaseRanOut }) => !leaseRanOut || !parksAbandoned,
+    // A worker puts the job back when it closes, or while the key is busy. The dead letter of a last attempt
+    // stays beside the job.
+    isPutBack: ({ code }) => code === 'run_closed' || (code === 'key_busy' && !parksBusyKey),
+  };
+}

@@ -1,0 +1,37 @@
+import type { UnavailableError } from '../../errors.ts';
+import type { AnyEvent } from '../../events/event.ts';
+import type { QueuedJob } from '../../queue/queued-job.ts';
+import type { HeaderValues } from '../../request/headers.ts';
+import type { Deadline } from '../../timing/deadline.ts';
+import type { Route } from '../handlers/route.ts';
+import type { Origin } from './origin.ts';
+
+/** The facts that a run adds to the job of its event. */
+interface EnqueueInfo extends Pick<QueuedJob, 'handled' | 'isParked' | 'traceContext'> {
+  /** Called if the event must wait for a connection to the queue. Returns true if it may. */
+  readonly mayWait: () => boolean;
+}
+
+/** Enqueues an event; resolves with an error if the queue does not take it. */
+export type Enqueue = (info: EnqueueInfo) => Promise<UnavailableError | undefined>;
+
+/** An authentic event, and the handlers that it has. */
+export interface RunInput {
+  /** The event's id, copied because a handler may change the event. */
+  readonly id: string;
+  /** The id that the run claims in the store: `handlingId` or `enqueueingId` of the event's id. */
+  readonly claimId: string;
+  readonly event: AnyEvent;
+  /** When the event was created, in milliseconds since the epoch. */
+  readonly createdAt: number;
+  readonly rawBody: Uint8Array;
+  readonly headers: HeaderValues;
+  readonly receivedAt: number;
+  /** The deadline for the handlers to see, in milliseconds since the epoch. */
+  readonly deadlineAt: number;
+  readonly deadline: Deadline;
+  readonly routes: readonly Route[];
+  readonly origin: Origin;
+  /** Given if workers run the rest of the handlers. */
+  readonly enqueue?: Enqueue;
+}

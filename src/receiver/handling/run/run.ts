@@ -1,0 +1,152 @@
+import type { LetterOperations, LetterReason } from '../../dead-letters/letter-operations.ts';
+import { Claim, claimedId } from '../../dedupe/claim.ts';
+import { isFinalByAge } from '../../dedupe/last-attempt.ts';
+import type { Lease } from '../../dedupe/lease.ts';
+import { AbortedError, type PosthornError } from '../../errors.ts';
+import type { Answer } from '../../outcomes/outcome.ts';
+import type { Warning } from '../../outcomes/report.ts';
+import { performance } from '../../timing/process-clock.ts';
+import { settledWithin } from '../../timing/time-limit.ts';
+import type { RunProgress } from '../handlers/handlers.ts';
+import { Interruption } from '../handlers/interruption.ts';
+import { EventLetter } from '../letters/event-letter.ts';
+import { type LetterRules, letterRulesOf, noLetterRules } from '../letters/letter-rules.ts';
+import { PendingAnswer } from './pending-answer.ts';
+import type { RunInput } from './run-input.ts';
+import { RunScope } from './run-scope.ts';
+import type { RunServices } from './run-services.ts';
+import { type RunState, rulesOf } from './run-state.ts';
+
+/** The longest time that a run waits at its end for its keys: aborted handlers may go on for long. */
+const LONGEST_RELEASE_MS = 1_000;
+
+/** The number of runs that have begun in this process. */
+let begun = 0;
+
+/**
+ * The run of one event: the parts that its steps in `handle-event.ts` share. Deliveries of the event that
+ * arrive meanwhile join it. It goes on after its delivery was answered at the deadline. `origin.ts` has the
+ * ways in which a run can begin.
+ */
+export class Run {
+  /** Its number in this process, from 1. */
+  readonly runId: number;
+  readonly input: RunInput;
+  readonly services: RunServices;
+  readonly progress: RunProgress = { attempt: undefined, final: false, handled: [], reports: [] };
+  /** The problems of the run so far. */
+  readonly warnings: Warning[] = [];
+  readonly answer: PendingAnswer = new PendingAnswer();
+  readonly claim: Claim;
+  /** Undefined without dead letters. */
+  readonly letter: EventLetter | undefined;
+  readonly interruption: Interruption = new Interruption();
+  readonly scope: RunScope;
+  /** True if the store knows of an earlier attempt. A queue counts attempts of its own. */
+  hasEarlierAttempt = false;
+  #state: RunState = { step: 'claiming' };
+  /** For each key that a handler has had, a promise that resolves once the key is given back. */
+  readonly keyReleases: Promise<void>[] = [];
+  /** Resolves with the error of the handlers or of the enqueueing. An aborted run does not wait for it. */
+  finished: Promise<PosthornError | undefined> | undefined = undefined;
+
+  constructor(input: RunInput, services: RunServices) {
+    begun += 1;
+    this.runId = begun;
+    this.input = input;
+    this.services = services;
+    this.claim = new Claim(claimedId(input, services.settings), services, this.warnings);
+    this.letter = services.letters && letterOf(input, services.letters, this.warnings);
+    this.scope = new RunScope(input, services, this.interruption);
+  }
+
+  get state(): RunState {
+    return this.#state;
+  }
+
+  /** Takes the next step. `test/receiver/handling/run-steps.ts` lists the steps that may follow each one. */
+  enter(state: RunState): void {
+    this.#state = state;
+  }
+
+  /** Has a lease renewed in place of the previous one, and aborts the handlers if it is lost. */
+  renewLease(lease: Lease): void {
+    this.scope.replaceLease(lease, (state) => {
+      if (rulesOf(this.state).abortedBy.includes(state)) this.#abortTaken(state);
+    });
+  }
+
+  /** If the lease is lost, the run still waits for its handlers, because they may succeed first. */
+  #abortTaken(state: 'lost' | 'completed'): void {
+    const reason = taken(state);
+    this.warnings.push(`lease_lost: ${reason.message}`);
+    if (state === 'lost') this.interruption.abort(reason);
+    else this.interruption.end(reason);
+  }
+
+  /** Resolves once its handlers have given their keys back, or after `limitMs`, a second at most. */
+  async keysReleased(limitMs: number = Number.POSITIVE_INFINITY): Promise<void> {
+    if (this.keyReleases.length === 0) return;
+    await settledWithin(Promise.all(this.keyReleases), Math.min(limitMs, LONGEST_RELEASE_MS));
+  }
+
+  /** True if the run should have ended by now. */
+  get isOverdue(): boolean {
+    return performance.now() > this.input.deadline.answerBy + this.services.settings.maxRunMs;
+  }
+
+  /**
+   * Stores the dead letter, or replaces it, and resolves with its id. If `mayRun` is true, handlers may be
+   * running from now on, and the dead letter gets `runningUntil`.
+   */
+  async storeLetter(
+    reason: LetterReason,
+    { mayRun, answerBy }: { readonly mayRun: boolean; readonly answerBy?: number },
+  ): Promise<string | undefined> {
+    const { now, maxRunMs } = this.services.settings;
+    const { attempt: attempts = 0, handled } = this.progress;
+    const runningUntil = mayRun ? now() + maxRunMs : undefined;
+    return this.letter?.store(reason, { attempts, handled, runningUntil }, answerBy);
+  }
+
+  /** The rules for the dead letter at this moment. */
+  get letterRules(): LetterRules {
+    const { input, interruption, letter, progress, services } = this;
+    if (letter === undefined) return noLetterRules;
+    const { createdAt, deadline, origin } = input;
+    const { now, retryScheduleMs } = services.settings;
+    const moment = {
+      isClaimed: progress.attempt !== undefined,
+      hasEarlierAttempt: this.hasEarlierAttempt,
+      isAborted: interruption.isAborted,
+      isPastDeadline: deadline.isPast,
+      isFinalByAge: isFinalByAge(now() - createdAt, retryScheduleMs),
+    };
+    return letterRulesOf({ known: letter.known, isStored: letter.storedAs !== undefined, origin, moment });
+  }
+
+  /** The answer to a delivery whose deadline has come. */
+  answerNow(): Answer {
+    return rulesOf(this.state).answer(this.input, this.letter);
+  }
+
+  /** The warnings for a report that is created now. */
+  get warningsNow(): readonly Warning[] {
+    return this.state.step === 'completing' ? [...this.warnings, COMPLETING] : this.warnings;
+  }
+}
+
+function letterOf(input: RunInput, letters: LetterOperations, warnings: Warning[]): EventLetter {
+  const { deadline, event, headers, id, origin, rawBody, receivedAt } = input;
+  const content = { rawBody, headers, receivedAt, id, type: event.type, parkedAt: origin.letter?.parkedAt };
+  return new EventLetter(letters, content, deadline, warnings, origin.letter?.id);
+}
+
+/** The error of a run whose event another process has taken or completed. */
+export function taken(state: 'lost' | 'completed'): AbortedError {
+  return state === 'lost'
+    ? new AbortedError('lease_lost', 'the lease ran out and another process has taken the event')
+    : new AbortedError('completed_elsewhere', 'another process has completed the event');
+}
+
+const COMPLETING: Warning = 'completion_pending: the store did not take the completion before the deadline';

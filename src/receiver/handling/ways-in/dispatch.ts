@@ -1,0 +1,112 @@
+import { handlingId } from '../../dedupe/claim-id.ts';
+import { AbortedError, EventError, JobError, UnavailableError } from '../../errors.ts';
+import { type AnyEvent, createdAtMs, parseEvent } from '../../events/event.ts';
+import { readUnchecked } from '../../events/unchecked-event.ts';
+import { type Answer, accept, refuse } from '../../outcomes/outcome.ts';
+import { type ReadJob, readJob } from '../../queue/queued-job.ts';
+import { messageOf } from '../../values/foreign-values.ts';
+import type { Route } from '../handlers/route.ts';
+import type { Router } from '../handlers/router.ts';
+import { jobOrigin } from '../run/origin.ts';
+import type { Run } from '../run/run.ts';
+import { checkNotClosing, type DeliveryProgress } from './delivery-progress.ts';
+import type { FilledDispatchOptions } from './dispatch-options.ts';
+import { parkFailedJob } from './park-failed-job.ts';
+import { parkRefused } from './park-refused.ts';
+import type { ReceiverServices } from './receiver-services.ts';
+
+/**
+ * Runs the queued handlers of a job in a worker, and waits for their end. Or parks the event of a job that
+ * its queue has given up. Throws if this process cannot read the job.
+ */
+export async function dispatch(
+  services: ReceiverServices,
+  value: unknown,
+  options: FilledDispatchOptions,
+  progress: DeliveryProgress,
+): Promise<Answer> {
+  const read = readJob(value);
+  const job = { ...read, handled: [...new Set([...read.handled, ...options.handled])] };
+  const { attempt, failure } = options;
+  try {
+    const event = parseJobEvent(job);
+    progress.event = { id: event.id, type: event.type };
+    checkNotClosing(progress);
+    if (failure === undefined) return await runJob(services, job, event, options, progress);
+    return await parkFailedJob(services, { ...job, event, attempt, failure }, progress);
+  } catch (error) {
+    const refused = refuse(error);
+    const { code } = refused.error;
+    const isMissing = code === 'handler_missing' && options.parksMissing;
+    const mustPark = options.final && (isMissing || code === 'internal_error');
+    const attemptInfo = { attempts: attempt, handled: job.handled };
+    progress.event ??= readUnchecked(job.rawBody);
+    return mustPark ? parkRefused(services, refused, job, progress, attemptInfo) : refused;
+  }
+}
+
+async function runJob(
+  { completions, router, runs, settings }: ReceiverServices,
+  job: ReadJob,
+  event: AnyEvent,
+  options: FilledDispatchOptions,
+  progress: DeliveryProgress,
+): Promise<Answer> {
+  const { rawBody, headers, receivedAt } = job;
+  const { deadline } = progress;
+  const { id } = event;
+  const claimId = handlingId(id);
+  const routes = workerRoutes(router, event.type, job);
+  if (completions.has(claimId)) return accept('duplicate', id);
+  if (runs.find(claimId) !== undefined)
+    throw new UnavailableError('event_running', 'this process is handling the event already');
+  const deadlineAt = settings.now() + settings.maxRunMs;
+  const times = { createdAt: createdAtMs(event), receivedAt, deadlineAt, deadline };
+  const origin = jobOrigin(job, options);
+  const run = runs.start({ id, claimId, event, rawBody, headers, ...times, routes, origin });
+  progress.follow({ run, joined: false });
+  return settledOrAborted(run, options.signal);
+}
+
+/** Waits for a run, and ends it when the signal aborts. */
+async function settledOrAborted(run: Run, signal: AbortSignal | undefined): Promise<Answer> {
+  const abort = (): void => {
+    run.interruption.end(
+      new AbortedError('run_closed', 'the worker gave the job up', { cause: signal?.reason }),
+    );
+  };
+  if (signal?.aborted) abort();
+  signal?.addEventListener('abort', abort);
+  const answer = await run.answer.settled();
+  signal?.removeEventListener('abort', abort);
+  return answer;
+}
+
+/** The event passed its checks before it was queued, so only damage can make it invalid. */
+function parseJobEvent({ rawBody }: ReadJob): AnyEvent {
+  try {
+    return parseEvent(rawBody);
+  } catch (cause) {
+    if (!(cause instanceof EventError)) throw cause;
+    const message = `the body of the job is not an event: ${messageOf(cause)}`;
+    throw new JobError('job_unreadable', message, { cause });
+  }
+}
+
+/**
+ * Returns the handlers that a worker runs: the queued ones for the type, and all that the job names. Throws
+ * if one is missing: this worker may be older than the receiver, or newer.
+ */
+function workerRoutes(router: Router, type: string, { handlers }: ReadJob): readonly Route[] {
+  const all = router.match(type);
+  const missing = handlers.filter((wanted) => !all.some(({ name }) => name === wanted));
+  const isWanted = ({ name, queued }: Route): boolean =>
+    queued || (name !== undefined && handlers.includes(name));
+  const routes = all.filter(isWanted);
+  if (missing.length === 0 && routes.length > 0) return routes;
+  const names = missing.map((name) => `"${name}"`).join(', ') || 'a handler with queue: true';
+  throw new JobError(
+    'handler_missing',
+    `this worker lacks ${names} for ${type}: give it the handlers of the receiver, or wait for the end of the deploy`,
+  );
+}

@@ -1,0 +1,57 @@
+import { checkBegun } from '../../checks/called-functions.ts';
+import { enqueueingId } from '../../dedupe/claim-id.ts';
+import { UnavailableError } from '../../errors.ts';
+import type { Queue } from '../../queue/queue.ts';
+import { createJob, type QueuedJob } from '../../queue/queued-job.ts';
+import { mustWait } from '../../timing/must-wait.ts';
+import { withTimeLimit } from '../../timing/time-limit.ts';
+import { messageOf } from '../../values/foreign-values.ts';
+import type { Route } from '../handlers/route.ts';
+import { enqueueOrigin } from '../run/origin.ts';
+import type { RunInput } from '../run/run-input.ts';
+
+export function isQueued({ queued }: Route): boolean {
+  return queued;
+}
+
+/**
+ * Returns the input of a run that runs only the handlers before the answer, and then enqueues the event. In
+ * the store it has an id of its own.
+ */
+export function toEnqueueInput(input: RunInput, queue: Queue, now: () => number): RunInput {
+  const { id, event, rawBody, headers, receivedAt, deadline, routes } = input;
+  const { type } = event;
+  const handlers = routes.filter(isQueued).flatMap(({ name }) => name ?? []);
+  return {
+    ...input,
+    claimId: enqueueingId(id),
+    origin: enqueueOrigin,
+    routes: routes.filter((route) => !isQueued(route)),
+    enqueue: ({ mayWait, ...progress }) => {
+      const content = { id, type, rawBody, headers, receivedAt, queuedAt: now(), handlers, ...progress };
+      return addInTime(queue, createJob(content), deadline.enqueueMs, mayWait);
+    },
+  };
+}
+
+/**
+ * Adds a job. Resolves with an error if the queue refuses the job, or takes longer than the limit: the
+ * clients of most queues wait endlessly for a lost connection. A job that arrives late does no harm, because
+ * workers claim its event. `mayWait` is called if the job must wait for a connection.
+ */
+async function addInTime(
+  queue: Queue,
+  job: QueuedJob,
+  limitMs: number,
+  mayWait: () => boolean,
+): Promise<UnavailableError | undefined> {
+  try {
+    const waitMs = !mustWait(queue) || mayWait() ? limitMs : 0;
+    const added = Promise.resolve(queue.add(job, { waitMs }));
+    checkBegun(await withTimeLimit(added, limitMs, () => new Error(`no answer in ${limitMs} ms`)), 'add()');
+    return undefined;
+  } catch (cause) {
+    const message = `the queue did not take the event: ${messageOf(cause)}`;
+    return new UnavailableError('queue_unavailable', message, { cause });
+  }
+}

@@ -1,0 +1,69 @@
+import { handlingId } from '../../dedupe/claim-id.ts';
+import { isHeld } from '../../dedupe/lease.ts';
+import { PosthornError, UnavailableError } from '../../errors.ts';
+import { type AnyEvent, createdAtMs } from '../../events/event.ts';
+import { type Answer, accept, refuse, toReportedError } from '../../outcomes/outcome.ts';
+import type { ReadJob } from '../../queue/queued-job.ts';
+import { claimForLetter } from '../letters/claim-for-letter.ts';
+import { EventLetter } from '../letters/event-letter.ts';
+import type { DeliveryProgress } from './delivery-progress.ts';
+import type { JobFailure } from './dispatch-options.ts';
+import type { ReceiverServices } from './receiver-services.ts';
+
+/** A job that its queue has given up. */
+interface FailedJob extends Pick<ReadJob, 'rawBody' | 'headers' | 'receivedAt' | 'handled'> {
+  readonly event: AnyEvent;
+  /** The number of attempts that the queue has made. */
+  readonly attempt: number;
+  readonly failure: JobFailure;
+}
+
+/**
+ * Parks the event of a job that its queue has given up, unless the event is being handled, or was handled.
+ * Several workers may find the job, and the dead letter of the first may be replayed at once. So the event is
+ * claimed while its dead letter is written. If the claim was lost meanwhile, the dead letter is removed in
+ * case the event was completed.
+ */
+export async function parkFailedJob(
+  services: ReceiverServices,
+  job: FailedJob,
+  progress: DeliveryProgress,
+): Promise<Answer> {
+  const { event, failure, rawBody, headers, receivedAt } = job;
+  const { id, type } = event;
+  const { deadline, warnings } = progress;
+  const { letters } = services;
+  const createdAt = createdAtMs(event);
+  const content = { rawBody, headers, receivedAt, id, type };
+  const letter = letters && new EventLetter(letters, content, deadline, warnings);
+  const found = await claimForLetter(services, { claimId: handlingId(id), createdAt }, warnings);
+  if (found.state === 'completed') return answerHandled(id, letter);
+  if (found.state !== 'claimed') return refuse(stillRunning());
+  const { claim, lease, result } = found;
+  const handled = new Set([...job.handled, ...result.handled]);
+  try {
+    // The process may have been frozen since it sent the claim.
+    if (!(await isHeld(lease))) return refuse(stillRunning());
+    await letter?.store(failure, { attempts: job.attempt, handled });
+  } catch (error) {
+    await claim.release([]);
+    throw error;
+  } finally {
+    lease.stop();
+  }
+  const released = await claim.release(handled);
+  if (released.state === 'completed') return answerHandled(id, letter);
+  await letter?.removeUnlessReleased(released, { id, createdAt }, services);
+  const error = toReportedError(new PosthornError(failure.code, failure.message));
+  return letter?.storedAs === undefined ? refuse(error) : accept('parked', id, error);
+}
+
+/** Removes the dead letter that another worker may have left when it died. */
+async function answerHandled(id: string, letter: EventLetter | undefined): Promise<Answer> {
+  await letter?.remove();
+  return accept('duplicate', id);
+}
+
+function stillRunning(): UnavailableError {
+  return new UnavailableError('event_running', 'the event of the failed job is being handled');
+}

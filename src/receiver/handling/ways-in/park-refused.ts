@@ -1,0 +1,53 @@
+import type { AttemptInfo, LetterContent } from '../../dead-letters/letter-operations.ts';
+import { handlingId } from '../../dedupe/claim-id.ts';
+import { type Answer, accept, type Refused } from '../../outcomes/outcome.ts';
+import { performance } from '../../timing/process-clock.ts';
+import { settledWithin } from '../../timing/time-limit.ts';
+import { EventLetter } from '../letters/event-letter.ts';
+import type { DeliveryProgress } from './delivery-progress.ts';
+import type { ReceiverServices } from './receiver-services.ts';
+
+/**
+ * Parks an event that is refused without a run. It stays refused without dead letters, or if they fail. It is
+ * a duplicate if the store knows that it was handled.
+ */
+export async function parkRefused(
+  services: ReceiverServices,
+  refused: Refused,
+  { rawBody, headers, receivedAt }: Pick<LetterContent, 'rawBody' | 'headers' | 'receivedAt'>,
+  progress: DeliveryProgress,
+  attemptInfo: AttemptInfo = { attempts: 0, handled: [] },
+): Promise<Answer> {
+  const { error } = refused;
+  const { deadline, event: { id: eventId, type } = {} } = progress;
+  const lookMs = deadline.answerOrParkBy - performance.now();
+  if (eventId !== undefined && (await isKnownAsHandled(services, handlingId(eventId), lookMs)))
+    return accept('duplicate', eventId);
+  const content = { rawBody, headers, receivedAt, id: eventId, type };
+  if (services.letters === undefined) return refused;
+  const letter = new EventLetter(services.letters, content, deadline, progress.warnings);
+  const id = await letter.store(error, attemptInfo, deadline.letterBy);
+  if (id === undefined) return refused;
+  // Without an age, the id is remembered for `retentionMs`.
+  const createdAt = Number.NEGATIVE_INFINITY;
+  if (eventId !== undefined) void letter.removeIfCompleted({ id: eventId, createdAt }, services);
+  return accept('parked', id, error);
+}
+
+/**
+ * Asks the store for `limitMs` at most, because the dead letter must be stored in time. It does not wait for
+ * a connection, because the body is not counted.
+ */
+async function isKnownAsHandled(
+  { completions, store }: ReceiverServices,
+  claimId: string,
+  limitMs: number,
+): Promise<boolean> {
+  if (completions.has(claimId)) return true;
+  try {
+    const found = Promise.resolve(store.lookUp({ id: claimId, waitMs: 0 }));
+    return (await settledWithin(found, limitMs))?.state === 'completed';
+  } catch {
+    return false;
+  }
+}

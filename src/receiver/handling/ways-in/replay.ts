@@ -1,0 +1,124 @@
+import type { DeadLetter } from '../../dead-letters/dead-letters.ts';
+import { enqueueingId, handlingId } from '../../dedupe/claim-id.ts';
+import { UnavailableError } from '../../errors.ts';
+import { readableMembers } from '../../events/envelope.ts';
+import { createdAtMs, parseEvent } from '../../events/event.ts';
+import { type AcceptedOutcome, type Answer, accept, isSuccess } from '../../outcomes/outcome.ts';
+import { readHeaders } from '../../request/headers.ts';
+import { messageOf } from '../../values/foreign-values.ts';
+import { claimForLetter } from '../letters/claim-for-letter.ts';
+import { ParkedLetter } from '../letters/parked-letter.ts';
+import { replayOrigin } from '../run/origin.ts';
+import type { RunInput } from '../run/run-input.ts';
+import { answerTo, checkNotClosing, type DeliveryProgress } from './delivery-progress.ts';
+import { isQueued } from './enqueue.ts';
+import type { ReceiverServices } from './receiver-services.ts';
+
+/** Runs a parked event, and waits for the end of its handlers. */
+export async function replay(
+  services: ReceiverServices,
+  letter: DeadLetter,
+  progress: DeliveryProgress,
+): Promise<Answer> {
+  const { completions, router, runs, settings } = services;
+  const parked = new ParkedLetter(letter, services, 'replay()');
+  progress.event = readableMembers(letter);
+  if (parked.isRunning) throw stillRunning();
+  const event = parseEvent(letter.rawBody);
+  const { id } = event;
+  checkNotClosing(progress);
+  const routes = router.matchAny(event.type);
+  if (routes.length === 0) return accept('ignored', id);
+  const claimId = handlingId(id);
+  if (completions.has(claimId)) {
+    await remove(parked, progress);
+    return accept('duplicate', id);
+  }
+  const { rawBody, receivedAt } = letter;
+  const createdAt = createdAtMs(event);
+  const times = {
+    createdAt,
+    receivedAt,
+    deadlineAt: settings.now() + settings.maxRunMs,
+    deadline: progress.deadline,
+  };
+  const headers = readHeaders(letter.headers);
+  const origin = replayOrigin(letter);
+  const input = { id, claimId, event, rawBody, headers, ...times, routes, origin };
+  // A run of this process that has the event is joined instead.
+  const isExclusive = routes.some(isQueued) && runs.find(claimId) === undefined;
+  const run = isExclusive ? runExclusively : runOrJoin;
+  return run(services, input, parked, progress);
+}
+
+/**
+ * Runs the event while no delivery of it can run the handlers before the answer, which have an id of their
+ * own if there is a queue. If the replay succeeds, later deliveries must not run them again.
+ */
+async function runExclusively(
+  services: ReceiverServices,
+  input: RunInput,
+  parked: ParkedLetter,
+  progress: DeliveryProgress,
+): Promise<Answer> {
+  const { createdAt, id } = input;
+  const { warnings } = progress;
+  const enqueueing = await claimForLetter(services, { claimId: enqueueingId(id), createdAt }, warnings);
+  if (enqueueing.state === 'busy')
+    throw new UnavailableError(
+      'event_running',
+      'a delivery or another replay of this event is being handled',
+    );
+  if (enqueueing.state !== 'claimed') return runOrJoin(services, input, parked, progress);
+  let isHandled = false;
+  try {
+    const answer = await runOrJoin(services, input, parked, progress);
+    isHandled = needsNoLetter(answer);
+    return answer;
+  } finally {
+    enqueueing.lease.stop();
+    if (!isHandled) await enqueueing.claim.release(progress.run?.progress.handled ?? []);
+    else if (!(await enqueueing.claim.complete()))
+      warnings.push('completion_pending: the store did not record the enqueueing; it is tried again');
+  }
+}
+
+/** Runs the event, or joins its run. Removes the dead letter once the event is handled. */
+async function runOrJoin(
+  { runs }: ReceiverServices,
+  input: RunInput,
+  parked: ParkedLetter,
+  progress: DeliveryProgress,
+): Promise<Answer> {
+  const run = progress.follow(runs.startOrJoin(input));
+  const answer = answerTo(progress, await run.answer.settled());
+  if (needsNoLetter(answer) && progress.joined) await remove(parked, progress);
+  return answer;
+}
+
+const NEEDS_NO_LETTER: Readonly<Record<AcceptedOutcome, boolean>> = {
+  processed: true,
+  duplicate: true,
+  ignored: true,
+  queued: true,
+  parked: false,
+};
+
+function needsNoLetter(answer: Answer): boolean {
+  return isSuccess(answer) && NEEDS_NO_LETTER[answer.outcome];
+}
+
+async function remove(parked: ParkedLetter, progress: DeliveryProgress): Promise<void> {
+  try {
+    await parked.remove();
+  } catch (error) {
+    progress.warnings.push(`dead_letter_not_removed: ${messageOf(error)}`);
+  }
+}
+
+function stillRunning(): UnavailableError {
+  return new UnavailableError(
+    'event_running',
+    'the handlers of this event may still be running: runningUntil of its dead letter is later than now',
+  );
+}
