@@ -28,7 +28,7 @@ function headersOf({ headers, body }: Reply, close: boolean): Record<string, str
 const { writeHead } = ServerResponse.prototype;
 
 /**
- * HTTP/1 of Node.js writes a list of names and values as it is. An object of headers costs 5 % more of a
+ * HTTP/1 of Node.js writes a list of names and values as it is. An object of headers costs 6 % more of a
  * delivery's processor time (bench/compare, a build with `false` here). Any other `writeHead`, of a
  * middleware or of a class that imitates the response, may ignore the list or take it for pairs: `on-headers`
  * before 1.1.0 did (CVE-2025-7339), and serverless-http sends a header named `0`.
@@ -49,7 +49,7 @@ function headerListOf({ headers, body }: Reply, close: boolean): string[] {
 }
 
 /**
- * `end(body)` writes the body and an empty chunk, which Node.js sends together by `writev`. That costs 5 %
+ * `end(body)` writes the body and an empty chunk, which Node.js sends together by `writev`. That costs 6 %
  * more of a delivery's processor time than writing the body first (bench/compare, a build with `end(body)`
  * here). A wrapped response may have no `cork`.
  */

@@ -27,9 +27,10 @@ const tableOf = (rows: readonly string[]): string =>
 function commentOf(functions: readonly Followed[]): string {
   const begins = functions.findLastIndex(({ file }) => file.includes('/authentication/')) + 1;
   const ends = functions.findIndex(({ file }) => file.includes('/outcomes/'));
-  return functions
-    .slice(begins, ends)
-    .map(({ name, file }) => `//   ${name.padEnd(26)}${file.replace(/^src\/(receiver\/)?/, '')}\n`)
+  const own = functions.slice(begins, ends);
+  const width = Math.max(...own.map(({ name }) => name.length)) + 2;
+  return own
+    .map(({ name, file }) => `//   ${name.padEnd(width)}${file.replace(/^src\/(receiver\/)?/, '')}\n`)
     .join('');
 }
 

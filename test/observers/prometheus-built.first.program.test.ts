@@ -28,6 +28,7 @@ test('its types need no types of prom-client', () => {
     join(packageRoot, 'dist', 'src', 'observers', 'prometheus', 'index.d.ts'),
     'utf8',
   );
-  expect(types).not.toMatch(/from 'prom-client'/);
-  expect(types.match(/(?<=from ')[^']+/g)).toEqual(['../../receiver/receiver-interface.ts']);
+  // The examples in the comments import it.
+  const statements = types.replace(/^\s*\*.*$/gm, '');
+  expect(statements.match(/(?<=from ')[^']+/g)).toEqual(['../../receiver/receiver-interface.ts']);
 });

@@ -1,30 +1,30 @@
 // The way of an event after its signature, if its handler succeeds: functions in the order of their first
 // calls. docs/how-it-works.md has the way before and after. test/docs/followed-event.test.ts prints both.
 //
-//   begin                     handling/ways-in/deliver.ts
-//   beginEvent                handling/ways-in/deliver.ts
-//   parseEvent                events/event.ts
-//   checkAge                  events/event.ts
-//   RunsInFlight.startOrJoin  handling/run/runs-in-flight.ts
-//   RunsInFlight.start        handling/run/runs-in-flight.ts
-//   handleEvent               handling/run/handle-event.ts
-//   handle                    handling/run/handle-event.ts
-//   takeClaim                 handling/run/handle-event.ts
-//   Claim.takeOrProceedUnclaimeddedupe/claim.ts
-//   Memory.claim              stores/memory/memory.ts
-//   finish                    handling/ways-in/deliver.ts
-//   beginAttempt              handling/run/handle-event.ts
-//   StoredLease.startRenewing dedupe/lease.ts
-//   noteHandled               handling/handlers/handlers.ts
-//   handleOnLease             handling/run/handle-event.ts
-//   startHandlers             handling/run/handle-event.ts
-//   runHandler                handling/handlers/handlers.ts
-//   the handler               your application
-//   recordSuccess             handling/run/run-end.ts
-//   Claim.complete            dedupe/claim.ts
-//   Completions.record        dedupe/retries.ts
-//   Memory.complete           stores/memory/memory.ts
-//   StoredLease.stop          dedupe/lease.ts
+//   begin                         handling/ways-in/deliver.ts
+//   beginEvent                    handling/ways-in/deliver.ts
+//   parseEvent                    events/event.ts
+//   checkAge                      events/event.ts
+//   RunsInFlight.startOrJoin      handling/run/runs-in-flight.ts
+//   RunsInFlight.start            handling/run/runs-in-flight.ts
+//   handleEvent                   handling/run/handle-event.ts
+//   handle                        handling/run/handle-event.ts
+//   takeClaim                     handling/run/handle-event.ts
+//   Claim.takeOrProceedUnclaimed  dedupe/claim.ts
+//   Memory.claim                  stores/memory/memory.ts
+//   finish                        handling/ways-in/deliver.ts
+//   beginAttempt                  handling/run/handle-event.ts
+//   StoredLease.startRenewing     dedupe/lease.ts
+//   noteHandled                   handling/handlers/handlers.ts
+//   handleOnLease                 handling/run/handle-event.ts
+//   startHandlers                 handling/run/handle-event.ts
+//   runHandler                    handling/handlers/handlers.ts
+//   the handler                   your application
+//   recordSuccess                 handling/run/run-end.ts
+//   Claim.complete                dedupe/claim.ts
+//   Completions.record            dedupe/retries.ts
+//   Memory.complete               stores/memory/memory.ts
+//   StoredLease.stop              dedupe/lease.ts
 
 import type { Authentic } from '../../authentication/authenticator.ts';
 import { handlingId } from '../../dedupe/claim-id.ts';
