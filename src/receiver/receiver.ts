@@ -11,8 +11,9 @@ import type { Schemas } from './events/schema.ts';
 import type { KeptMiddleware, Middleware } from './handling/handlers/middleware.ts';
 import type { HandlerContext, HandlerOptions, UnhandledHandler } from './handling/handlers/route.ts';
 import { Router } from './handling/handlers/router.ts';
+import type { Answered } from './handling/ways-in/answered.ts';
+import { Arrival } from './handling/ways-in/arrival.ts';
 import { deliver } from './handling/ways-in/deliver.ts';
-import { DeliveryProgress } from './handling/ways-in/delivery-progress.ts';
 import { DeliveryReports } from './handling/ways-in/delivery-reports.ts';
 import { dispatch } from './handling/ways-in/dispatch.ts';
 import { type DispatchOptions, readDispatchOptions } from './handling/ways-in/dispatch-options.ts';
@@ -37,7 +38,7 @@ import { type HeaderFields, readHeaders } from './request/headers.ts';
 import { type RawBody, toBytes } from './request/raw-body.ts';
 import type { Settings } from './settings.ts';
 import { Activity } from './timing/activity.ts';
-import { nextBatch } from './timing/delivery-batch.ts';
+import { answersSent, nextBatch } from './timing/delivery-batch.ts';
 import { settledWithin } from './timing/time-limit.ts';
 
 // Start at docs/how-it-works.md: the way of a delivery, file by file, and the states of a run.
@@ -72,44 +73,46 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     this.#reports = new DeliveryReports(new Reporter(warnings, settings.name), this.#activity, warnings);
     this.#router = new Router(settings.queue !== undefined, warnings);
     this.#authenticator = new Authenticator(settings, bodyMemory);
-    this.#services = createServices(
+    this.#services = createServices({
       settings,
-      this.#router,
-      this.#middlewares,
-      this.#activity,
+      router: this.#router,
+      middlewares: this.#middlewares,
+      activity: this.#activity,
       bodyMemory,
-      warnings,
-    );
+      pendingWarnings: warnings,
+    });
     this.#storeProbe = new StoreProbe(this.#services.store, now);
     this.#letterCount = deadLetters && new LetterCount(deadLetters, now);
   }
 
   /** Takes a delivery to its reply: reads its head, has it handled, and reports its outcome. */
   async receive(delivery: Delivery): Promise<Reply> {
-    const progress = this.#begin('delivery');
+    const arrival = this.#begin('delivery');
+    const { deadline } = arrival;
     try {
       checkDelivery(delivery);
-      if (delivery.timeLimitMs !== undefined) progress.deadline.shorten(delivery.timeLimitMs);
+      if (delivery.timeLimitMs !== undefined) deadline.shorten(delivery.timeLimitMs);
       const head = readHead(delivery.headers);
       // While a delivery waits, a large body would fill its stream, where no limit counts it. So the delivery
       // waits for a batch only before its answer.
       const mayBeLarge = exceedsOneRead(head);
       if (!mayBeLarge) await nextBatch();
-      const authenticate = () => this.#authenticator.authenticate(delivery, head, progress);
-      const answer = await deliver(this.#services, authenticate, progress);
+      const authenticate = () => this.#authenticator.authenticate(delivery, head, deadline.bodyBy);
+      const answered = await deliver(this.#services, authenticate, arrival);
       if (mayBeLarge) await nextBatch();
-      progress.answerSent = isConnected(delivery, this.#warnings.addMisuse);
-      if (progress.unfinished && !progress.joined) this.#reports.reportEndLater(delivery, progress);
-      if (hasHadKeys(progress)) await waitForKeys(delivery, progress, this.#warnings.addMisuse);
-      this.#reports.report(answer, progress);
-      const isUnread = !progress.bodyRead && mustClose(head, this.#settings.maxBodyBytes);
+      const { answer, bodyRead, followed, isUnfinished } = answered;
+      const answerSent = isConnected(delivery, this.#warnings.addMisuse);
+      if (isUnfinished) this.#reports.reportEndLater(delivery, arrival, answered, { answerSent });
+      if (followed !== undefined && hasHadKeys(followed))
+        await waitForKeys(delivery, deadline, followed.run, this.#warnings.addMisuse);
+      this.#reports.report(arrival, answered, { answerSent });
+      const isUnread = !bodyRead && mustClose(head, this.#settings.maxBodyBytes);
       return toReply(answer, isUnread || isBodyUnfinished(answer), this.#replySettings);
     } catch (error) {
       // The adapter is at fault, for example with headers in an unknown form.
-      const refused = refuse(error);
-      progress.answerSent = true;
-      this.#reports.report(refused, progress);
-      return toReply(refused, true, this.#replySettings);
+      const answer = refuse(error);
+      this.#reports.report(arrival, { answer }, { answerSent: true });
+      return toReply(answer, true, this.#replySettings);
     } finally {
       this.#activity.end();
     }
@@ -117,11 +120,11 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
 
   async dispatch(job: unknown, options: DispatchOptions): Promise<Report> {
     const checked = readDispatchOptions(options);
-    return this.#reportAnswer('job', (progress) => dispatch(this.#services, job, checked, progress));
+    return this.#reportAnswer('job', (arrival) => dispatch(this.#services, job, checked, arrival));
   }
 
   replay(letter: DeadLetter): Promise<Report> {
-    return this.#reportAnswer('replay', (progress) => replay(this.#services, letter, progress));
+    return this.#reportAnswer('replay', (arrival) => replay(this.#services, letter, arrival));
   }
 
   async drop(letter: DeadLetter): Promise<boolean> {
@@ -141,22 +144,22 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     return event;
   }
 
-  #begin(source: ReportSource): DeliveryProgress {
+  #begin(source: ReportSource): Arrival {
     this.#router.freeze();
     this.#activity.begin();
-    return new DeliveryProgress(this.#settings, source, this.#closed !== undefined);
+    return new Arrival(this.#settings, source, this.#closed !== undefined);
   }
 
   /** Handles a replay or a job, for which no sender waits. */
   async #reportAnswer(
     source: ReportSource,
-    handle: (progress: DeliveryProgress) => Promise<Answer>,
+    handle: (arrival: Arrival) => Promise<Answered>,
   ): Promise<Report> {
-    const progress = this.#begin(source);
+    const arrival = this.#begin(source);
     try {
-      const answer = await handle(progress).catch(refuse);
-      const report = this.#reports.report(answer, progress);
-      await progress.run?.keysReleased();
+      const answered: Answered = await handle(arrival).catch((error) => ({ answer: refuse(error) }));
+      const report = this.#reports.report(arrival, answered, { answerSent: false });
+      await answered.followed?.run.keysReleased();
       return report;
     } finally {
       this.#activity.end();
@@ -179,9 +182,8 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     if (!this.hasSignature(headers)) return;
     const error = this.#misdirected.refuse(requested, served);
     if (error === undefined) return;
-    const progress = new DeliveryProgress(this.#settings, 'delivery');
-    progress.answerSent = true;
-    this.#reports.report(refuse(error), progress);
+    const arrival = new Arrival(this.#settings, 'delivery', this.#closed !== undefined);
+    this.#reports.report(arrival, { answer: refuse(error) }, { answerSent: true });
   }
 
   on<const P extends Pattern, Result = unknown>(
@@ -250,10 +252,8 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     const idle = this.#activity.idle().then(() => true);
     const isIdle = await settledWithin(idle, graceMs);
     const abandoned = isIdle ? [] : await this.#services.runs.abandon();
-    // The process may end as soon as this promise resolves. An answer to a large body waits for a turn before
-    // it is sent, and servers send a web Response a turn later.
-    await nextBatch();
-    await nextBatch();
+    // The process may end as soon as this promise resolves.
+    await answersSent();
     // Other processes would have to wait until the lease of an unreleased key ends.
     await this.#services.keys.idle();
     return { abandoned };

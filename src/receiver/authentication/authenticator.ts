@@ -3,7 +3,6 @@ import type { BodyMemory } from '../request/body-memory.ts';
 import type { Delivery } from '../request/delivery.ts';
 import { checkDeclaredLength, checkEncoding, checkMethod, type RequestHead } from '../request/head.ts';
 import type { HeaderValues } from '../request/headers.ts';
-import type { Deadline } from '../timing/deadline.ts';
 import { performance } from '../timing/process-clock.ts';
 import type { CredentialsCheck } from './credentials.ts';
 import { OtherReceivers } from './other-receivers.ts';
@@ -18,20 +17,19 @@ interface AuthenticationSettings extends BodyLimits {
   readonly deadlineMs: number;
 }
 
-/** The progress of a delivery's authentication. */
-interface AuthenticationProgress {
-  readonly deadline: Deadline;
-  /** True once the body has been read to its end. */
-  bodyRead: boolean;
-  /** The index of the signing key that matched. */
-  keyIndex: number | undefined;
-}
-
 /** A body whose sender has been authenticated, with its headers. */
 export interface Authentic {
   readonly rawBody: Uint8Array;
   readonly headers: HeaderValues;
+  /** The index of the signing key that matched. */
+  readonly keyIndex: number;
 }
+
+/** The end of an authentication. */
+export type Authentication =
+  | { readonly authentic: Authentic }
+  /** `bodyRead` is true if the body was read to its end before the error. */
+  | { readonly error: unknown; readonly bodyRead: boolean };
 
 /** Authenticates deliveries: credentials, then the signature of the body. */
 export class Authenticator {
@@ -47,24 +45,24 @@ export class Authenticator {
   }
 
   /**
-   * Checks the head of a delivery, reads its body, and checks the signature. Rejects with the error that says
-   * why it is refused.
+   * Checks the head of a delivery, reads its body, and checks the signature. Body and keys must be there by
+   * `bodyBy`, by the monotonic clock. Never rejects.
    */
-  async authenticate(
-    delivery: Delivery,
-    head: RequestHead,
-    progress: AuthenticationProgress,
-  ): Promise<Authentic> {
-    const signature = this.#checkHead(delivery, head);
-    const { bodyBy } = progress.deadline;
-    const { bytes: rawBody, share } = await this.#bodies.read(delivery, bodyBy);
-    progress.bodyRead = true;
+  async authenticate(delivery: Delivery, head: RequestHead, bodyBy: number): Promise<Authentication> {
+    let bodyRead = false;
     try {
-      const keys = await this.#settings.signingKey(bodyBy);
-      progress.keyIndex = checkSignature(rawBody, signature, keys, this.#otherReceivers);
-      return { rawBody, headers: head.headers };
-    } finally {
-      this.#bodyMemory.release(share);
+      const signature = this.#checkHead(delivery, head);
+      const { bytes: rawBody, share } = await this.#bodies.read(delivery, bodyBy);
+      bodyRead = true;
+      try {
+        const keys = await this.#settings.signingKey(bodyBy);
+        const keyIndex = checkSignature(rawBody, signature, keys, this.#otherReceivers);
+        return { authentic: { rawBody, headers: head.headers, keyIndex } };
+      } finally {
+        this.#bodyMemory.release(share);
+      }
+    } catch (error) {
+      return { error, bodyRead };
     }
   }
 

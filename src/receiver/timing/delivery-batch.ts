@@ -36,3 +36,12 @@ function openBatch(): Promise<void> {
   inNextTurn(beginBatch);
   return opened;
 }
+
+/**
+ * Resolves when the answers that have been given are sent. The answer to a large body waits for one batch,
+ * and servers send a web Response a turn later.
+ */
+export async function answersSent(): Promise<void> {
+  await nextBatch();
+  await nextBatch();
+}

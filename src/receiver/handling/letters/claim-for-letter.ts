@@ -1,15 +1,12 @@
-import { Claim, type ClaimedEvent, type ClaimServices, claimedId, type Granted } from '../../dedupe/claim.ts';
+import { Claim, type ClaimedEvent, claimedId, type Granted } from '../../dedupe/claim.ts';
 import { nextHoldToken } from '../../dedupe/claim-token.ts';
 import type { PeekResult } from '../../dedupe/store.ts';
 import type { Warning } from '../../outcomes/report.ts';
+import type { LetterServices } from './letter-services.ts';
 
 /** A claim for work on a dead letter. Its owner must stop the lease, and then release the claim. */
 export interface LetterClaim extends Granted {
   readonly claim: Claim;
-}
-
-interface LetterClaimServices extends ClaimServices {
-  readonly runs: { readonly find: (claimId: string) => object | undefined };
 }
 
 /**
@@ -17,7 +14,7 @@ interface LetterClaimServices extends ClaimServices {
  * first, because a claim is a write. Rejects if the claim fails, even under `onStoreFailure: 'process'`.
  */
 export async function claimForLetter(
-  services: LetterClaimServices,
+  services: LetterServices,
   event: ClaimedEvent,
   warnings: Warning[] = [],
 ): Promise<LetterClaim | { readonly state: 'busy' | 'completed' }> {
@@ -41,10 +38,7 @@ export async function claimForLetter(
 }
 
 /** Reads the id. Never rejects: the claim that follows shows whether the store fails. */
-async function lookUp(
-  { claimId }: ClaimedEvent,
-  { store }: LetterClaimServices,
-): Promise<PeekResult | undefined> {
+async function lookUp({ claimId }: ClaimedEvent, { store }: LetterServices): Promise<PeekResult | undefined> {
   try {
     return await store.lookUp({ id: claimId });
   } catch {

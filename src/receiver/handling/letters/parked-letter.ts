@@ -1,22 +1,17 @@
 import type { DeadLetter } from '../../dead-letters/dead-letters.ts';
-import type { LetterOperations } from '../../dead-letters/letter-operations.ts';
 import type { OperationWait } from '../../dead-letters/operation-queue.ts';
 import { ConfigurationError } from '../../errors.ts';
 import { performance } from '../../timing/process-clock.ts';
 import { show } from '../../values/foreign-values.ts';
-
-interface ParkedLetterServices {
-  readonly settings: { readonly now: () => number; readonly deadlineMs: number };
-  readonly letters: LetterOperations | undefined;
-}
+import type { LetterServices } from './letter-services.ts';
 
 /** A dead letter that is being replayed or dropped. No sender waits for its operations. */
 export class ParkedLetter {
   readonly letter: DeadLetter;
-  readonly #services: ParkedLetterServices;
+  readonly #services: LetterServices;
 
   /** Throws {@link ConfigurationError} for a value that is not a dead letter. */
-  constructor(letter: DeadLetter, services: ParkedLetterServices, functionName: string) {
+  constructor(letter: DeadLetter, services: LetterServices, functionName: string) {
     checkLetter(letter, functionName);
     this.letter = letter;
     this.#services = services;

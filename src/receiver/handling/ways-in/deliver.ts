@@ -2,8 +2,8 @@
 // calls. docs/how-it-works.md has the way before and after. test/docs/followed-event.test.ts prints both.
 //
 //   begin                         handling/ways-in/deliver.ts
-//   beginEvent                    handling/ways-in/deliver.ts
 //   parseEvent                    events/event.ts
+//   beginEvent                    handling/ways-in/deliver.ts
 //   checkAge                      events/event.ts
 //   RunsInFlight.startOrJoin      handling/run/runs-in-flight.ts
 //   RunsInFlight.start            handling/run/runs-in-flight.ts
@@ -26,22 +26,32 @@
 //   Memory.complete               stores/memory/memory.ts
 //   StoredLease.stop              dedupe/lease.ts
 
-import type { Authentic } from '../../authentication/authenticator.ts';
+import type { Authentic, Authentication } from '../../authentication/authenticator.ts';
 import { handlingId } from '../../dedupe/claim-id.ts';
-import { isFinalByAge } from '../../dedupe/last-attempt.ts';
 import { EventError, type PosthornError } from '../../errors.ts';
-import { checkAge, createdAtMs, parseEvent } from '../../events/event.ts';
-import { readUnchecked } from '../../events/unchecked-event.ts';
+import { checkAge } from '../../events/event.ts';
 import { type Answer, accept, isSuccess, refuse } from '../../outcomes/outcome.ts';
 import type { Awaitable } from '../../timing/awaitable.ts';
 import { deliveryOrigin } from '../run/origin.ts';
-import { Run } from '../run/run.ts';
+import type { Run } from '../run/run.ts';
 import type { RunInput } from '../run/run-input.ts';
 import { rulesOf } from '../run/run-state.ts';
-import { answerTo, checkNotClosing, type DeliveryProgress } from './delivery-progress.ts';
+import type { FollowedRun } from '../run/runs-in-flight.ts';
+import { type AnsweredDelivery, answerTo } from './answered.ts';
+import type { Arrival } from './arrival.ts';
 import { isQueued, toEnqueueInput } from './enqueue.ts';
 import { parkRefused } from './park-refused.ts';
+import { type EventFacts, factsOfRefused, type ReadEvent, readEvent } from './read-event.ts';
 import type { ReceiverServices } from './receiver-services.ts';
+
+/** The facts about a delivery before its answer. */
+type DeliveryFacts = Partial<EventFacts> & Pick<AnsweredDelivery, 'keyIndex' | 'bodyRead'>;
+
+/** A delivery that has begun: its answer is that of a run, or needs none. */
+type Begun = { readonly facts: DeliveryFacts } & (
+  | { readonly followed: FollowedRun }
+  | { readonly answer: Awaitable<Answer> }
+);
 
 /**
  * Takes a delivery through authentication, event, dedupe and handlers to its answer. Parks an event for which
@@ -49,16 +59,18 @@ import type { ReceiverServices } from './receiver-services.ts';
  */
 export async function deliver(
   services: ReceiverServices,
-  authenticate: () => Promise<Authentic>,
-  progress: DeliveryProgress,
-): Promise<Answer> {
+  authenticate: () => Promise<Authentication>,
+  arrival: Arrival,
+): Promise<AnsweredDelivery> {
+  let facts: DeliveryFacts = { bodyRead: false };
   try {
     // No variable here holds the body, because hundreds of deliveries may wait for one run.
-    const begun = begin(services, await authenticate(), progress);
-    if (begun instanceof Run) return await finish(services, begun, progress);
-    return await begun;
+    const begun = begin(services, await authenticate(), arrival);
+    facts = begun.facts;
+    if ('followed' in begun) return await finish(services, begun.facts, begun.followed, arrival);
+    return { ...facts, answer: await begun.answer, isUnfinished: false };
   } catch (error) {
-    return refuse(error);
+    return { ...facts, answer: refuse(error), isUnfinished: false };
   }
 }
 
@@ -67,56 +79,44 @@ export async function deliver(
  * event that fails its checks is parked. An event that is refused for another reason is parked only if no
  * retry will come.
  */
-function begin(
-  services: ReceiverServices,
-  authentic: Authentic,
-  progress: DeliveryProgress,
-): Run | Awaitable<Answer> {
+function begin(services: ReceiverServices, authentication: Authentication, arrival: Arrival): Begun {
+  if ('error' in authentication) {
+    const { bodyRead, error } = authentication;
+    return { facts: { bodyRead }, answer: refuse(error) };
+  }
+  const { authentic } = authentication;
+  const { headers, keyIndex, rawBody } = authentic;
+  const { settings } = services;
+  let read: ReadEvent | undefined;
   try {
-    return beginEvent(services, authentic, progress);
+    read = readEvent(rawBody, settings);
+    const { event, isFinalByAge } = read;
+    const followedOrAnswer = beginEvent(services, authentic, read, arrival);
+    return { facts: { event, isFinalByAge, keyIndex, bodyRead: true }, ...followedOrAnswer };
   } catch (error) {
     const refused = refuse(error);
-    if (refused.error.code === 'internal_error') noteUnchecked(services, authentic, progress);
-    if (refused.error instanceof EventError) progress.event = refused.error.event;
-    else if (!progress.finalByAge) return refused;
-    return parkRefused(services, refused, { ...authentic, receivedAt: progress.receivedAt }, progress);
+    const { event, isFinalByAge } = factsOfRefused(refused.error, read, rawBody, settings);
+    const facts = { event, isFinalByAge, keyIndex, bodyRead: true };
+    if (!isFinalByAge && !(refused.error instanceof EventError)) return { facts, answer: refused };
+    const content = { rawBody, headers, receivedAt: arrival.receivedAt, ...event };
+    return { facts, answer: parkRefused(services, refused, content, arrival) };
   }
 }
 
-/**
- * After an error inside posthorn, notes the parts of the event that can be read. If its age is not among
- * them, no retry can be counted on.
- */
-function noteUnchecked(
-  { settings }: ReceiverServices,
-  { rawBody }: Authentic,
-  progress: DeliveryProgress,
-): void {
-  const { id, type, createdAt } = readUnchecked(rawBody);
-  progress.event ??= { id, type };
-  progress.finalByAge =
-    Number.isNaN(createdAt) || isFinalByAge(settings.now() - createdAt, settings.retryScheduleMs);
-}
-
-/** Parses an event, checks its age and finds its handlers, then starts or joins its run. */
+/** Checks the age of an event and finds its handlers, then starts or joins its run. */
 function beginEvent(
-  services: ReceiverServices,
+  { completions, router, runs, settings }: ReceiverServices,
   { rawBody, headers }: Authentic,
-  progress: DeliveryProgress,
-): Run | Answer {
-  const { completions, router, runs, settings } = services;
+  { parsed: event, createdAt, ageMs }: ReadEvent,
+  arrival: Arrival,
+): { readonly followed: FollowedRun } | { readonly answer: Answer } {
   const { queue } = settings;
-  const event = parseEvent(rawBody);
   const { id, type } = event;
-  progress.event = { id, type };
-  const createdAt = createdAtMs(event);
-  const ageMs = settings.now() - createdAt;
-  progress.finalByAge = isFinalByAge(ageMs, settings.retryScheduleMs);
   checkAge(event, ageMs, settings.maxEventAgeMs);
-  checkNotClosing(progress);
+  arrival.checkNotClosing();
   const routes = router.matchAny(type);
-  if (routes.length === 0) return accept('ignored', id);
-  const { receivedAt, deadline } = progress;
+  if (routes.length === 0) return { answer: accept('ignored', id) };
+  const { receivedAt, deadline } = arrival;
   const handlingInput: RunInput = {
     id,
     claimId: handlingId(id),
@@ -132,24 +132,31 @@ function beginEvent(
   };
   const isForWorkers = queue !== undefined && routes.some(isQueued);
   const input = isForWorkers ? toEnqueueInput(handlingInput, queue, settings.now) : handlingInput;
-  if (completions.has(input.claimId)) return accept('duplicate', id);
-  return progress.follow(runs.startOrJoin(input));
+  if (completions.has(input.claimId)) return { answer: accept('duplicate', id) };
+  return { followed: runs.startOrJoin(input) };
 }
 
 /**
  * Waits for a run until the deadline. Parks its event if it has not succeeded, and is so old that no retry
  * will come. (If the attempt is the last one by count, the dead letter was stored before the handlers.) A run
- * that has not ended by then goes on: see `progress.unfinished`.
+ * that has not ended by then goes on: see `isUnfinished`.
  */
-async function finish({ letters }: ReceiverServices, run: Run, progress: DeliveryProgress): Promise<Answer> {
-  const { deadline, finalByAge } = progress;
-  const mayPark = finalByAge && letters !== undefined;
-  const settled = await run.answer.settledBy(mayPark ? deadline.answerOrParkBy : deadline.answerBy);
-  progress.unfinished = settled === undefined;
-  const answer = answerTo(progress, settled ?? run.answerNow());
-  if (isSuccess(answer) || !finalByAge) return answer;
+async function finish(
+  { letters }: ReceiverServices,
+  facts: DeliveryFacts,
+  followed: FollowedRun,
+  { deadline }: Arrival,
+): Promise<AnsweredDelivery> {
+  const { run } = followed;
+  const { bodyRead, event, isFinalByAge: final = false, keyIndex } = facts;
+  const answerBy = final && letters !== undefined ? deadline.answerOrParkBy : deadline.answerBy;
+  const settled = await run.answer.settledBy(answerBy);
+  const answer = answerTo(followed, settled ?? run.answerNow());
+  const isUnfinished = settled === undefined;
+  const answered = { answer, event, followed, keyIndex, isFinalByAge: final, bodyRead, isUnfinished };
+  if (isSuccess(answer) || !final) return answered;
   const id = await park(run, answer.error, deadline.letterBy);
-  return id === undefined ? answer : accept('parked', id, answer.error);
+  return id === undefined ? answered : { ...answered, answer: accept('parked', id, answer.error) };
 }
 
 /** Parks the event beside or after its run, for a delivery that no retry will follow. */

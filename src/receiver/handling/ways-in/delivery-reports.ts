@@ -1,11 +1,14 @@
-import type { Answer } from '../../outcomes/outcome.ts';
+import { isSuccess, statusOf } from '../../outcomes/outcome.ts';
 import type { PendingWarnings } from '../../outcomes/pending-warnings.ts';
-import type { ObserveOptions, Observer, Report } from '../../outcomes/report.ts';
+import type { ObserveOptions, Observer, Report, Warning } from '../../outcomes/report.ts';
 import type { Reporter } from '../../outcomes/reporter.ts';
 import type { Delivery } from '../../request/delivery.ts';
 import { waitUntil } from '../../request/delivery-functions.ts';
 import type { Activity } from '../../timing/activity.ts';
-import { type DeliveryProgress, toReport } from './delivery-progress.ts';
+import { performance } from '../../timing/process-clock.ts';
+import type { Run } from '../run/run.ts';
+import type { Answered } from './answered.ts';
+import type { Arrival } from './arrival.ts';
 
 /** The facts of an answer that `receiver.health()` shows. */
 interface LastDelivery {
@@ -36,29 +39,82 @@ export class DeliveryReports {
     this.#reporter.add(observer, options);
   }
 
-  /** Reports an answer, and returns the report. */
-  report(answer: Answer, progress: DeliveryProgress): Report {
-    if (progress.keyIndex !== undefined) {
-      const { outcome, error } = answer;
-      this.#lastDelivery = { receivedAt: progress.receivedAt, outcome, code: error?.code };
+  /** Reports an answer, and returns the report. `answerSent` is true if the sender still waits for it. */
+  report(arrival: Arrival, answered: Answered, { answerSent }: { readonly answerSent: boolean }): Report {
+    if (answered.keyIndex !== undefined) {
+      const { outcome, error } = answered.answer;
+      this.#lastDelivery = { receivedAt: arrival.receivedAt, outcome, code: error?.code };
     }
-    const report = toReport(answer, progress, false);
+    const report = toReport(arrival, answered, { answerSent, late: false });
     this.#reporter.emit(report);
     return report;
   }
 
-  /** Reports the end of a run that goes on after its delivery. Only the delivery that started it does. */
-  reportEndLater(delivery: Delivery, progress: DeliveryProgress): void {
+  /**
+   * Reports the end of a run that goes on after its delivery. Only the delivery that started the run does.
+   */
+  reportEndLater(
+    delivery: Delivery,
+    arrival: Arrival,
+    answered: Answered,
+    sending: { readonly answerSent: boolean },
+  ): void {
+    const { followed } = answered;
+    if (followed === undefined || followed.joined) return;
     this.#activity.begin();
-    const reported = this.#reportEnd(progress).finally(() => this.#activity.end());
+    const reported = this.#reportEnd(followed.run, arrival, answered, sending).finally(() =>
+      this.#activity.end(),
+    );
     waitUntil(delivery, reported, this.#warnings.addMisuse);
   }
 
-  async #reportEnd(progress: DeliveryProgress): Promise<void> {
-    const answer = await progress.run?.answer.settled();
-    if (answer !== undefined && progress.run?.progress.attempt !== undefined) {
-      this.#reporter.emit(toReport(answer, progress, true));
-    }
-    await progress.run?.keysReleased();
+  async #reportEnd(
+    run: Run,
+    arrival: Arrival,
+    answered: Answered,
+    { answerSent }: { readonly answerSent: boolean },
+  ): Promise<void> {
+    const answer = await run.answer.settled();
+    if (run.progress.attempt !== undefined)
+      this.#reporter.emit(toReport(arrival, { ...answered, answer }, { answerSent, late: true }));
+    await run.keysReleased();
   }
+}
+
+/** Creates the report of an answer. `late` is true if the delivery was answered before its run ended. */
+function toReport(
+  arrival: Arrival,
+  { answer, event, followed, isFinalByAge = false, keyIndex }: Answered,
+  { answerSent, late }: Pick<Report, 'answerSent' | 'late'>,
+): Report {
+  const { deadline, receivedAt, receiver, source, warnings } = arrival;
+  const { run, joined = false } = followed ?? {};
+  const attempted = run?.progress.attempt !== undefined;
+  const id = event?.id ?? (isSuccess(answer) ? answer.id : undefined);
+  const isLast = isFinalByAge || (attempted && run.progress.final);
+  return {
+    receiver,
+    outcome: answer.outcome,
+    source,
+    runId: joined ? undefined : run?.runId,
+    status: statusOf(answer),
+    code: answer.error?.code,
+    event: id === undefined ? undefined : { id, type: event?.type },
+    attempt: run?.progress.attempt,
+    final: attempted ? run.progress.final : undefined,
+    late,
+    answerSent,
+    receivedAt,
+    durationMs: performance.now() - deadline.startedAt,
+    endpointAtRisk: !isSuccess(answer) && source === 'delivery' && isLast,
+    warnings: allWarnings(warnings, run?.warningsNow),
+    error: answer.error,
+    keyIndex,
+    handlers: joined || run === undefined ? [] : run.progress.reports,
+  };
+}
+
+/** Leaves out repetitions, because a store that fails is called again and again. */
+function allWarnings(own: readonly Warning[], ofRun: readonly Warning[] = []): readonly Warning[] {
+  return own.length + ofRun.length === 0 ? [] : [...new Set(own), ...new Set(ofRun)];
 }

@@ -9,7 +9,8 @@ import type { Route } from '../handlers/route.ts';
 import type { Router } from '../handlers/router.ts';
 import { jobOrigin } from '../run/origin.ts';
 import type { Run } from '../run/run.ts';
-import { checkNotClosing, type DeliveryProgress } from './delivery-progress.ts';
+import type { Answered, EventMembers } from './answered.ts';
+import type { Arrival } from './arrival.ts';
 import type { FilledDispatchOptions } from './dispatch-options.ts';
 import { parkFailedJob } from './park-failed-job.ts';
 import { parkRefused } from './park-refused.ts';
@@ -23,25 +24,33 @@ export async function dispatch(
   services: ReceiverServices,
   value: unknown,
   options: FilledDispatchOptions,
-  progress: DeliveryProgress,
-): Promise<Answer> {
+  arrival: Arrival,
+): Promise<Answered> {
   const read = readJob(value);
   const job = { ...read, handled: [...new Set([...read.handled, ...options.handled])] };
   const { attempt, failure } = options;
+  let known: EventMembers | undefined;
   try {
     const event = parseJobEvent(job);
-    progress.event = { id: event.id, type: event.type };
-    checkNotClosing(progress);
-    if (failure === undefined) return await runJob(services, job, event, options, progress);
-    return await parkFailedJob(services, { ...job, event, attempt, failure }, progress);
+    known = { id: event.id, type: event.type };
+    arrival.checkNotClosing();
+    if (failure === undefined)
+      return { event: known, ...(await runJob(services, job, event, options, arrival)) };
+    const answer = await parkFailedJob(services, { ...job, event, attempt, failure }, arrival);
+    return { event: known, answer };
   } catch (error) {
     const refused = refuse(error);
     const { code } = refused.error;
     const isMissing = code === 'handler_missing' && options.parksMissing;
     const mustPark = options.final && (isMissing || code === 'internal_error');
     const attemptInfo = { attempts: attempt, handled: job.handled };
-    progress.event ??= readUnchecked(job.rawBody);
-    return mustPark ? parkRefused(services, refused, job, progress, attemptInfo) : refused;
+    const { id, type } = known ?? readUnchecked(job.rawBody);
+    const event = { id, type };
+    if (!mustPark) return { event, answer: refused };
+    return {
+      event,
+      answer: await parkRefused(services, refused, { ...job, ...event }, arrival, attemptInfo),
+    };
   }
 }
 
@@ -50,22 +59,20 @@ async function runJob(
   job: ReadJob,
   event: AnyEvent,
   options: FilledDispatchOptions,
-  progress: DeliveryProgress,
-): Promise<Answer> {
+  { deadline }: Arrival,
+): Promise<Answered> {
   const { rawBody, headers, receivedAt } = job;
-  const { deadline } = progress;
   const { id } = event;
   const claimId = handlingId(id);
   const routes = workerRoutes(router, event.type, job);
-  if (completions.has(claimId)) return accept('duplicate', id);
+  if (completions.has(claimId)) return { answer: accept('duplicate', id) };
   if (runs.find(claimId) !== undefined)
     throw new UnavailableError('event_running', 'this process is handling the event already');
   const deadlineAt = settings.now() + settings.maxRunMs;
   const times = { createdAt: createdAtMs(event), receivedAt, deadlineAt, deadline };
   const origin = jobOrigin(job, options);
   const run = runs.start({ id, claimId, event, rawBody, headers, ...times, routes, origin });
-  progress.follow({ run, joined: false });
-  return settledOrAborted(run, options.signal);
+  return { followed: { run, joined: false }, answer: await settledOrAborted(run, options.signal) };
 }
 
 /** Waits for a run, and ends it when the signal aborts. */

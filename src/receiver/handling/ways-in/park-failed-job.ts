@@ -6,7 +6,7 @@ import { type Answer, accept, refuse, toReportedError } from '../../outcomes/out
 import type { ReadJob } from '../../queue/queued-job.ts';
 import { claimForLetter } from '../letters/claim-for-letter.ts';
 import { EventLetter } from '../letters/event-letter.ts';
-import type { DeliveryProgress } from './delivery-progress.ts';
+import type { Arrival } from './arrival.ts';
 import type { JobFailure } from './dispatch-options.ts';
 import type { ReceiverServices } from './receiver-services.ts';
 
@@ -27,11 +27,10 @@ interface FailedJob extends Pick<ReadJob, 'rawBody' | 'headers' | 'receivedAt' |
 export async function parkFailedJob(
   services: ReceiverServices,
   job: FailedJob,
-  progress: DeliveryProgress,
+  { deadline, warnings }: Arrival,
 ): Promise<Answer> {
   const { event, failure, rawBody, headers, receivedAt } = job;
   const { id, type } = event;
-  const { deadline, warnings } = progress;
   const { letters } = services;
   const createdAt = createdAtMs(event);
   const content = { rawBody, headers, receivedAt, id, type };

@@ -4,7 +4,7 @@ import { type Answer, accept, type Refused } from '../../outcomes/outcome.ts';
 import { performance } from '../../timing/process-clock.ts';
 import { settledWithin } from '../../timing/time-limit.ts';
 import { EventLetter } from '../letters/event-letter.ts';
-import type { DeliveryProgress } from './delivery-progress.ts';
+import type { Arrival } from './arrival.ts';
 import type { ReceiverServices } from './receiver-services.ts';
 
 /**
@@ -14,18 +14,17 @@ import type { ReceiverServices } from './receiver-services.ts';
 export async function parkRefused(
   services: ReceiverServices,
   refused: Refused,
-  { rawBody, headers, receivedAt }: Pick<LetterContent, 'rawBody' | 'headers' | 'receivedAt'>,
-  progress: DeliveryProgress,
+  { rawBody, headers, receivedAt, id: eventId, type }: LetterContent,
+  { deadline, warnings }: Arrival,
   attemptInfo: AttemptInfo = { attempts: 0, handled: [] },
 ): Promise<Answer> {
   const { error } = refused;
-  const { deadline, event: { id: eventId, type } = {} } = progress;
   const lookMs = deadline.answerOrParkBy - performance.now();
   if (eventId !== undefined && (await isKnownAsHandled(services, handlingId(eventId), lookMs)))
     return accept('duplicate', eventId);
   const content = { rawBody, headers, receivedAt, id: eventId, type };
   if (services.letters === undefined) return refused;
-  const letter = new EventLetter(services.letters, content, deadline, progress.warnings);
+  const letter = new EventLetter(services.letters, content, deadline, warnings);
   const id = await letter.store(error, attemptInfo, deadline.letterBy);
   if (id === undefined) return refused;
   // Without an age, the id is remembered for `retentionMs`.

@@ -1,12 +1,8 @@
 import { LetterOperations } from '../../dead-letters/letter-operations.ts';
 import { Completions } from '../../dedupe/retries.ts';
 import { TimeLimitedStore } from '../../dedupe/time-limited.ts';
-import type { PendingWarnings } from '../../outcomes/pending-warnings.ts';
-import type { BodyMemory } from '../../request/body-memory.ts';
-import type { Settings } from '../../settings.ts';
 import type { Activity } from '../../timing/activity.ts';
 import { letterTimeMs } from '../../timing/deadline.ts';
-import type { KeptMiddleware } from '../handlers/middleware.ts';
 import type { Router } from '../handlers/router.ts';
 import { ConcurrencyKeys } from '../keys/concurrency-keys.ts';
 import { ConcurrencyLimit } from '../keys/concurrency-limit.ts';
@@ -19,31 +15,28 @@ export interface ReceiverServices extends RunServices {
   readonly runs: RunsInFlight;
 }
 
+/** What the services of one receiver are created from. */
+interface ServiceParts
+  extends Pick<ReceiverServices, 'settings' | 'router' | 'middlewares' | 'bodyMemory' | 'pendingWarnings'> {
+  readonly activity: Activity;
+}
+
 /** Creates the services of one receiver. */
-export function createServices(
-  settings: Settings,
-  router: Router,
-  middlewares: readonly KeptMiddleware[],
-  activity: Activity,
-  bodyMemory: BodyMemory,
-  pendingWarnings: PendingWarnings,
-): ReceiverServices {
+export function createServices({ activity, ...given }: ServiceParts): ReceiverServices {
+  const { bodyMemory, settings } = given;
   const { deadLetters, deadlineMs, maxRunning, now } = settings;
   // If handlers may run without the store, they do not wait for a connection.
   const mayWait = settings.onStoreFailure === 'reject';
   const store = new TimeLimitedStore(settings.store, { mayWait });
   const limitMs = letterTimeMs(deadlineMs);
   const completions = new Completions(store, activity);
-  const services: RunServices = {
-    settings,
+  const services = {
+    ...given,
     store,
     letters: deadLetters && new LetterOperations(deadLetters, { limitMs, now, mayWait, bodyMemory }),
     completions,
     keys: new ConcurrencyKeys({ settings, store, completions, bodyMemory }),
-    bodyMemory,
     concurrency: Number.isFinite(maxRunning) ? new ConcurrencyLimit(maxRunning, bodyMemory) : undefined,
-    pendingWarnings,
-    middlewares,
   };
-  return { ...services, router, runs: new RunsInFlight(services, activity) };
+  return { ...services, runs: new RunsInFlight(services, activity) };
 }

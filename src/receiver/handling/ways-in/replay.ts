@@ -3,14 +3,15 @@ import { enqueueingId, handlingId } from '../../dedupe/claim-id.ts';
 import { UnavailableError } from '../../errors.ts';
 import { readableMembers } from '../../events/envelope.ts';
 import { createdAtMs, parseEvent } from '../../events/event.ts';
-import { type AcceptedOutcome, type Answer, accept, isSuccess } from '../../outcomes/outcome.ts';
+import { type AcceptedOutcome, type Answer, accept, isSuccess, refuse } from '../../outcomes/outcome.ts';
 import { readHeaders } from '../../request/headers.ts';
 import { messageOf } from '../../values/foreign-values.ts';
 import { claimForLetter } from '../letters/claim-for-letter.ts';
 import { ParkedLetter } from '../letters/parked-letter.ts';
 import { replayOrigin } from '../run/origin.ts';
 import type { RunInput } from '../run/run-input.ts';
-import { answerTo, checkNotClosing, type DeliveryProgress } from './delivery-progress.ts';
+import { type Answered, answerTo } from './answered.ts';
+import type { Arrival } from './arrival.ts';
 import { isQueued } from './enqueue.ts';
 import type { ReceiverServices } from './receiver-services.ts';
 
@@ -18,21 +19,34 @@ import type { ReceiverServices } from './receiver-services.ts';
 export async function replay(
   services: ReceiverServices,
   letter: DeadLetter,
-  progress: DeliveryProgress,
-): Promise<Answer> {
-  const { completions, router, runs, settings } = services;
+  arrival: Arrival,
+): Promise<Answered> {
   const parked = new ParkedLetter(letter, services, 'replay()');
-  progress.event = readableMembers(letter);
+  const event = readableMembers(letter);
+  try {
+    return { event, ...(await runParked(services, parked, arrival)) };
+  } catch (error) {
+    return { event, answer: refuse(error) };
+  }
+}
+
+async function runParked(
+  services: ReceiverServices,
+  parked: ParkedLetter,
+  arrival: Arrival,
+): Promise<Answered> {
+  const { completions, router, runs, settings } = services;
+  const { letter } = parked;
   if (parked.isRunning) throw stillRunning();
   const event = parseEvent(letter.rawBody);
   const { id } = event;
-  checkNotClosing(progress);
+  arrival.checkNotClosing();
   const routes = router.matchAny(event.type);
-  if (routes.length === 0) return accept('ignored', id);
+  if (routes.length === 0) return { answer: accept('ignored', id) };
   const claimId = handlingId(id);
   if (completions.has(claimId)) {
-    await remove(parked, progress);
-    return accept('duplicate', id);
+    await remove(parked, arrival);
+    return { answer: accept('duplicate', id) };
   }
   const { rawBody, receivedAt } = letter;
   const createdAt = createdAtMs(event);
@@ -40,7 +54,7 @@ export async function replay(
     createdAt,
     receivedAt,
     deadlineAt: settings.now() + settings.maxRunMs,
-    deadline: progress.deadline,
+    deadline: arrival.deadline,
   };
   const headers = readHeaders(letter.headers);
   const origin = replayOrigin(letter);
@@ -48,7 +62,7 @@ export async function replay(
   // A run of this process that has the event is joined instead.
   const isExclusive = routes.some(isQueued) && runs.find(claimId) === undefined;
   const run = isExclusive ? runExclusively : runOrJoin;
-  return run(services, input, parked, progress);
+  return run(services, input, parked, arrival);
 }
 
 /**
@@ -59,25 +73,25 @@ async function runExclusively(
   services: ReceiverServices,
   input: RunInput,
   parked: ParkedLetter,
-  progress: DeliveryProgress,
-): Promise<Answer> {
+  arrival: Arrival,
+): Promise<Answered> {
   const { createdAt, id } = input;
-  const { warnings } = progress;
+  const { warnings } = arrival;
   const enqueueing = await claimForLetter(services, { claimId: enqueueingId(id), createdAt }, warnings);
   if (enqueueing.state === 'busy')
     throw new UnavailableError(
       'event_running',
       'a delivery or another replay of this event is being handled',
     );
-  if (enqueueing.state !== 'claimed') return runOrJoin(services, input, parked, progress);
-  let isHandled = false;
+  if (enqueueing.state !== 'claimed') return runOrJoin(services, input, parked, arrival);
+  let answered: Answered | undefined;
   try {
-    const answer = await runOrJoin(services, input, parked, progress);
-    isHandled = needsNoLetter(answer);
-    return answer;
+    answered = await runOrJoin(services, input, parked, arrival);
+    return answered;
   } finally {
     enqueueing.lease.stop();
-    if (!isHandled) await enqueueing.claim.release(progress.run?.progress.handled ?? []);
+    const isHandled = answered !== undefined && needsNoLetter(answered.answer);
+    if (!isHandled) await enqueueing.claim.release(answered?.followed?.run.progress.handled ?? []);
     else if (!(await enqueueing.claim.complete()))
       warnings.push('completion_pending: the store did not record the enqueueing; it is tried again');
   }
@@ -88,12 +102,12 @@ async function runOrJoin(
   { runs }: ReceiverServices,
   input: RunInput,
   parked: ParkedLetter,
-  progress: DeliveryProgress,
-): Promise<Answer> {
-  const run = progress.follow(runs.startOrJoin(input));
-  const answer = answerTo(progress, await run.answer.settled());
-  if (needsNoLetter(answer) && progress.joined) await remove(parked, progress);
-  return answer;
+  arrival: Arrival,
+): Promise<Answered> {
+  const followed = runs.startOrJoin(input);
+  const answer = answerTo(followed, await followed.run.answer.settled());
+  if (needsNoLetter(answer) && followed.joined) await remove(parked, arrival);
+  return { answer, followed };
 }
 
 const NEEDS_NO_LETTER: Readonly<Record<AcceptedOutcome, boolean>> = {
@@ -108,11 +122,11 @@ function needsNoLetter(answer: Answer): boolean {
   return isSuccess(answer) && NEEDS_NO_LETTER[answer.outcome];
 }
 
-async function remove(parked: ParkedLetter, progress: DeliveryProgress): Promise<void> {
+async function remove(parked: ParkedLetter, { warnings }: Arrival): Promise<void> {
   try {
     await parked.remove();
   } catch (error) {
-    progress.warnings.push(`dead_letter_not_removed: ${messageOf(error)}`);
+    warnings.push(`dead_letter_not_removed: ${messageOf(error)}`);
   }
 }
 

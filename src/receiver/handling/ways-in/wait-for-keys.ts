@@ -1,11 +1,13 @@
 import type { Delivery } from '../../request/delivery.ts';
 import { waitUntil } from '../../request/delivery-functions.ts';
+import type { Deadline } from '../../timing/deadline.ts';
 import { performance } from '../../timing/process-clock.ts';
-import type { DeliveryProgress } from './delivery-progress.ts';
+import type { Run } from '../run/run.ts';
+import type { FollowedRun } from '../run/runs-in-flight.ts';
 
 /** Returns true if the run that this delivery has begun has had concurrency keys. */
-export function hasHadKeys({ joined, run }: DeliveryProgress): boolean {
-  return !joined && run !== undefined && run.keyReleases.length > 0;
+export function hasHadKeys({ joined, run }: FollowedRun): boolean {
+  return !joined && run.keyReleases.length > 0;
 }
 
 /**
@@ -14,10 +16,10 @@ export function hasHadKeys({ joined, run }: DeliveryProgress): boolean {
  */
 export async function waitForKeys(
   delivery: Delivery,
-  { deadline, run }: DeliveryProgress,
+  deadline: Deadline,
+  run: Run,
   onMisuse: (name: string, problem: string) => void,
 ): Promise<void> {
-  if (run === undefined) return;
   if (delivery.timeLimitMs !== undefined) {
     await run.keysReleased(Math.max(0, deadline.answerBy - performance.now()));
     return;

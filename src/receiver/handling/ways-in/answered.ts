@@ -1,0 +1,48 @@
+import { UnavailableError } from '../../errors.ts';
+import { type AcceptedOutcome, type Answer, accept, isSuccess, refuse } from '../../outcomes/outcome.ts';
+import type { FollowedRun } from '../run/runs-in-flight.ts';
+
+/** The members of an event that its report shows, as far as they could be read. */
+export interface EventMembers {
+  readonly id?: string | undefined;
+  readonly type?: string | undefined;
+}
+
+/** The answer to a delivery, a replay or a job, with what its steps have found for the report. */
+export interface Answered {
+  readonly answer: Answer;
+  readonly event?: EventMembers | undefined;
+  /** The run that the answer comes from. */
+  readonly followed?: FollowedRun | undefined;
+  /** The index of the signing key that matched. */
+  readonly keyIndex?: number | undefined;
+  /** True if the event is so old that no retry can be counted on. */
+  readonly isFinalByAge?: boolean | undefined;
+}
+
+/** The answer to a delivery. */
+export interface AnsweredDelivery extends Answered {
+  /** True if the body was read to its end. */
+  readonly bodyRead: boolean;
+  /** True if the answer had to be given before the run had ended. */
+  readonly isUnfinished: boolean;
+}
+
+/** True if the run itself has handled the event, so that another delivery of it is a duplicate. */
+const HAS_HANDLED: Readonly<Record<AcceptedOutcome, boolean>> = {
+  processed: true,
+  queued: true,
+  duplicate: false,
+  ignored: false,
+  parked: false,
+};
+
+/** Turns the answer of a run into that of one delivery: if the delivery joined, a success is a duplicate. */
+export function answerTo({ joined }: FollowedRun, answer: Answer): Answer {
+  if (!joined) return answer;
+  if (isSuccess(answer)) return HAS_HANDLED[answer.outcome] ? accept('duplicate', answer.id) : answer;
+  if (answer.error.code !== 'deadline_reached') return answer;
+  return refuse(
+    new UnavailableError('event_running', 'another delivery of this event is still being handled'),
+  );
+}

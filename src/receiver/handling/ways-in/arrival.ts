@@ -1,0 +1,35 @@
+import { UnavailableError } from '../../errors.ts';
+import type { ReportSource, Warning } from '../../outcomes/report.ts';
+import type { Settings } from '../../settings.ts';
+import { Deadline } from '../../timing/deadline.ts';
+
+/** The beginning of a delivery, a replay or a job. {@link Answered} has its end. */
+export class Arrival {
+  /** The name of the receiver. */
+  readonly receiver: string | undefined;
+  /** The `source` of the report. Only a delivery has a sender that waits. */
+  readonly source: ReportSource;
+  readonly receivedAt: number;
+  readonly deadline: Deadline;
+  /** The problems outside its run, for its report. */
+  readonly warnings: Warning[] = [];
+  readonly #isClosing: boolean;
+
+  /** `isClosing` is true if the receiver was closing by then. */
+  constructor(
+    { name, now, deadlineMs }: Pick<Settings, 'name' | 'now' | 'deadlineMs'>,
+    source: ReportSource,
+    isClosing: boolean,
+  ) {
+    this.receiver = name;
+    this.source = source;
+    this.receivedAt = now();
+    this.deadline = new Deadline(deadlineMs);
+    this.#isClosing = isClosing;
+  }
+
+  /** Throws if the receiver is closing. Call it once the event is known, so that the event can be parked. */
+  checkNotClosing(): void {
+    if (this.#isClosing) throw new UnavailableError('closing', 'the receiver is closing');
+  }
+}
