@@ -30,7 +30,7 @@ import {
   type PlayOptions,
   SANDBOX_PORT,
 } from './sandbox-server.ts';
-import { devSender, sandboxSender } from './sender.ts';
+import { devSender, sandboxSender } from './sender-advice.ts';
 import { untilSignal } from './server.ts';
 import { colours, line } from './terminal-text.ts';
 import { eventOption } from './webhooks/event-option.ts';

@@ -5,7 +5,7 @@ import { parseJson } from '../service/shapes/parse-json.ts';
 import { describeDuration } from './duration.ts';
 import type { Output } from './output.ts';
 import { adviceOn, lineOfAdvice } from './refusal-advice.ts';
-import type { Sender } from './sender.ts';
+import type { Sender } from './sender-advice.ts';
 import { colours, joined, type TerminalText } from './terminal-text.ts';
 
 /** Prints an attempt of a sandbox without its credentials, and with a sender what its refusal means. */

@@ -1,7 +1,7 @@
 import { isReportCode, type ReportCode } from '../receiver/refusals.ts';
 import { propertyOf } from '../receiver/values/foreign-values.ts';
 import { parseJson } from '../service/shapes/parse-json.ts';
-import type { Sender } from './sender.ts';
+import type { Sender } from './sender-advice.ts';
 import { colours, line, type TerminalText } from './terminal-text.ts';
 
 /** A delivery that has ended: the request as it was sent, and its answer or the reason why there is none. */

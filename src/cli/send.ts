@@ -18,7 +18,7 @@ import {
 } from './options.ts';
 import { createOutput } from './output.ts';
 import { adviceOn, lineOfAdvice } from './refusal-advice.ts';
-import { sendSender } from './sender.ts';
+import { sendSender } from './sender-advice.ts';
 import { colours, line, TerminalText } from './terminal-text.ts';
 
 interface SendOptions extends JsonOption, SigningOptions, EventOptions {

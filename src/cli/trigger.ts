@@ -6,7 +6,7 @@ import type { JsonOption } from './options.ts';
 import { createOutput, type Output } from './output.ts';
 import { printAttempt } from './print-attempt.ts';
 import { type RunningOption, RunningSandbox, runningOption } from './running-sandbox.ts';
-import { sandboxSender } from './sender.ts';
+import { sandboxSender } from './sender-advice.ts';
 import { colours } from './terminal-text.ts';
 
 interface TriggerOptions extends JsonOption, RunningOption, EventOptions {

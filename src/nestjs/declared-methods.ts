@@ -1,6 +1,6 @@
 import type { DiscoveryService } from '@nestjs/core';
 import { type DecoratedMethod, removeUnprovided, unprovidedMethods } from './decorated-methods.ts';
-import { findProvided } from './providers.ts';
+import { findProvided } from './find-methods.ts';
 import { getReceiverToken } from './tokens.ts';
 
 /** By application: the methods that it must provide. */

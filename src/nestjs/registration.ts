@@ -3,7 +3,7 @@ import { ConfigurationError } from '../receiver/errors.ts';
 import type { Receiver } from '../receiver/receiver-interface.ts';
 import { messageOf, show } from '../receiver/values/foreign-values.ts';
 import { forgottenMethods } from './declared-methods.ts';
-import { findMethods, type ProvidedMethod } from './providers.ts';
+import { findMethods, type ProvidedMethod } from './find-methods.ts';
 
 /** The name and the path of a receiver, which differ for each receiver of an application. */
 export interface Endpoint {

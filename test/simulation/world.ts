@@ -3,7 +3,6 @@ import type { Store } from '../../src/receiver/dedupe/store.ts';
 import { createMemoryStore } from '../../src/stores/memory/memory.ts';
 import { type Action, type ActionSource, isAtRest } from './action.ts';
 import { answers, urgentAnswers } from './answers.ts';
-import { watchSteps } from './checked-steps.ts';
 import { clock } from './clock.ts';
 import { deliveries, type SentDelivery } from './deliveries.ts';
 import { faults, frozenProcesses, lateOperations } from './faults.ts';
@@ -14,6 +13,7 @@ import { Promises } from './promises.ts';
 import type { Fault, ProcessName, Scope } from './scope.ts';
 import { StoreRecord } from './store-record.ts';
 import { time } from './time.ts';
+import { watchSteps } from './watch-steps.ts';
 
 /** Pauses of random length are as long as they can be. */
 const longest = (): number => 1;

@@ -1,6 +1,6 @@
 import type { DeadLetter } from '../../../src/receiver/dead-letters/dead-letters.ts';
-import { watchSteps } from '../checked-steps.ts';
 import { clock, MONOTONIC_START, WALL_START } from '../clock.ts';
+import { watchSteps } from '../watch-steps.ts';
 import type { Action, ActionSource } from './action.ts';
 import type { Configuration } from './configuration.ts';
 import { faults } from './faults.ts';

@@ -5,8 +5,8 @@ import type { Warning } from '../../outcomes/report.ts';
 import type { BodyMemory } from '../../request/body-memory.ts';
 import type { Activity } from '../../timing/activity.ts';
 import { pause, performance } from '../../timing/process-clock.ts';
-import { KeyTurn } from './key-turn.ts';
 import { HeldKey, type KeyClaim, type KeyRequest, mayWait, WaitingEvents } from './key-wait.ts';
+import { TimeSlice } from './time-slice.ts';
 
 /** The services that all keys of a receiver share. */
 export interface KeyServices extends ClaimServices {
@@ -31,7 +31,7 @@ export class KeyQueue {
   readonly #calls: Activity;
   readonly #onIdle: () => void;
   readonly #waiting = new WaitingEvents();
-  readonly #turn = new KeyTurn();
+  readonly #slice = new TimeSlice();
   #state: QueueState = 'idle';
   /**
    * When the lease of another process ends that has the key, by the monotonic clock; 0 if none has it.
@@ -99,7 +99,7 @@ export class KeyQueue {
     }
     if (answer.state !== 'claimed') answer = await this.#claimBusy(claim, answer);
     if (answer === undefined) return undefined;
-    this.#turn.noteClaim(answer.result.attempt);
+    this.#slice.noteClaim(answer.result.attempt);
     return { claim, lease: answer.lease, warnings };
   }
 
@@ -109,7 +109,7 @@ export class KeyQueue {
     let hasFailed = false;
     for (;;) {
       this.#busyUntil = busy.endsAt;
-      this.#turn.end();
+      this.#slice.end();
       this.#waiting.refuseUnless(mayWait, () => this.#busyError());
       if (this.#waiting.first === undefined) break;
       this.#enter('waiting');
@@ -141,7 +141,7 @@ export class KeyQueue {
   async #handOn(claimed: KeyClaim): Promise<void> {
     const { claim, lease } = claimed;
     this.#busyUntil = 0;
-    const endsAt = this.#turn.beginOrGoOn();
+    const endsAt = this.#slice.beginOrContinue();
     let held: HeldKey | undefined;
     let noteGivenBack = (): void => {};
     // Renewals for handlers that do not end must not keep a process alive that has closed.
@@ -164,7 +164,7 @@ export class KeyQueue {
     await claim.release([]);
     noteGivenBack();
     if (performance.now() < endsAt) return;
-    this.#turn.end();
+    this.#slice.end();
     // Other processes ask at least once within this time.
     if (this.#waiting.first === undefined) return;
     this.#enter('waiting');
