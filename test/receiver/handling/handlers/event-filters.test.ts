@@ -1,8 +1,8 @@
 import { ConfigurationError, catalog, createReceiver, type EventFilter, type Pattern } from 'posthorn';
 import { expect, test } from 'vitest';
-import { deliveryOf } from '../../support/delivery-of.ts';
-import { envelope } from '../../support/envelopes.ts';
-import { KEY } from '../../support/served.ts';
+import { deliveryOf } from '../../../support/delivery-of.ts';
+import { envelope } from '../../../support/envelopes.ts';
+import { KEY } from '../../../support/served.ts';
 
 const create = () => createReceiver({ signingKey: KEY });
 

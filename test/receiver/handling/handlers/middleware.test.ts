@@ -1,12 +1,12 @@
 import { ConfigurationError, type MiddlewareContext, PermanentError, type Receiver } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { shutGate } from '../../support/gate.ts';
-import { HeldHandler } from '../../support/held-handler.ts';
-import { letterOf } from '../../support/letter-of.ts';
-import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
-import { accepted, type Endpoint, openEndpoint, refused } from '../../support/open-endpoint.ts';
-import { Seen } from '../../support/seen.ts';
+import { shutGate } from '../../../support/gate.ts';
+import { HeldHandler } from '../../../support/held-handler.ts';
+import { letterOf } from '../../../support/letter-of.ts';
+import { createMapDeadLetters } from '../../../support/map-dead-letters.ts';
+import { accepted, type Endpoint, openEndpoint, refused } from '../../../support/open-endpoint.ts';
+import { Seen } from '../../../support/seen.ts';
 
 const event = createEvent('transfer.succeeded');
 

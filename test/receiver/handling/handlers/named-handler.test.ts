@@ -1,10 +1,10 @@
 import { createReceiver, type Report } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { expect, test } from 'vitest';
-import { nameHandler } from '../../../src/receiver/handling/handlers/named-handler.ts';
-import { deliveryOf } from '../../support/delivery-of.ts';
-import { Seen } from '../../support/seen.ts';
-import { KEY } from '../../support/served.ts';
+import { nameHandler } from '../../../../src/receiver/handling/handlers/named-handler.ts';
+import { deliveryOf } from '../../../support/delivery-of.ts';
+import { Seen } from '../../../support/seen.ts';
+import { KEY } from '../../../support/served.ts';
 
 test.each([
   ['warns in a report if another receiver has the name of its handler', true, ['inbox_name_shared']],

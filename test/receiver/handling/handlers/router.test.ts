@@ -1,8 +1,8 @@
 import { type AnyEvent, ConfigurationError, catalog, createMemoryStore, createReceiver } from 'posthorn';
 import { createEvent, deliver } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { deliveryOf } from '../../support/delivery-of.ts';
-import { KEY, serve } from '../../support/served.ts';
+import { deliveryOf } from '../../../support/delivery-of.ts';
+import { KEY, serve } from '../../../support/served.ts';
 
 const store = createMemoryStore();
 

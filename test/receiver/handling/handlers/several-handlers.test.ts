@@ -1,7 +1,7 @@
 import { createMemoryStore, type Receiver } from 'posthorn';
 import { expect, test } from 'vitest';
-import { HeldHandler } from '../../support/held-handler.ts';
-import { accepted, eventAt, openEndpoint, refused } from '../../support/open-endpoint.ts';
+import { HeldHandler } from '../../../support/held-handler.ts';
+import { accepted, eventAt, openEndpoint, refused } from '../../../support/open-endpoint.ts';
 
 /** Handlers that fail while their name is in `broken`; `runs` has the names of those that ran. */
 class Handlers {

@@ -3,11 +3,11 @@ import { ConfigurationError, createMemoryStore, createReceiver, type Receiver } 
 import { createSqliteInbox } from 'posthorn/sqlite';
 import { of } from 'rxjs';
 import { describe, expect, test } from 'vitest';
-import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
-import { accepted, type EndpointOptions, eventAt, openDirectly } from '../../support/open-endpoint.ts';
-import { KEY } from '../../support/served.ts';
-import { MINUTE_MS } from '../../support/step-clock.ts';
-import { ListQueue } from '../queue/list-queue.ts';
+import { createMapDeadLetters } from '../../../support/map-dead-letters.ts';
+import { accepted, type EndpointOptions, eventAt, openDirectly } from '../../../support/open-endpoint.ts';
+import { KEY } from '../../../support/served.ts';
+import { MINUTE_MS } from '../../../support/step-clock.ts';
+import { ListQueue } from '../../queue/list-queue.ts';
 
 async function* inAsyncGenerator(): AsyncGenerator<never> {}
 function* inGenerator(): Generator<never> {}

@@ -1,9 +1,9 @@
 import type { Receiver } from 'posthorn';
 import { describe, expect, test } from 'vitest';
-import { fakeTime, passUntil } from '../../support/fake-time.ts';
-import { HeldHandler } from '../../support/held-handler.ts';
-import { accepted, openDirectly, openEndpoint, refused } from '../../support/open-endpoint.ts';
-import { until } from '../../support/until.ts';
+import { fakeTime, passUntil } from '../../../support/fake-time.ts';
+import { HeldHandler } from '../../../support/held-handler.ts';
+import { accepted, openDirectly, openEndpoint, refused } from '../../../support/open-endpoint.ts';
+import { until } from '../../../support/until.ts';
 import { byResource, eventOf, KEY_A, recordingStore } from './keyed-events.ts';
 
 describe('two events of one key', () => {

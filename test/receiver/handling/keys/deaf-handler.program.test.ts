@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { packageRoot } from '../../support/child-program.ts';
+import { packageRoot } from '../../../support/child-program.ts';
 
 test('a process with a handler that does not heed its signal ends after close(), although the handler has a key', () => {
   const program = `

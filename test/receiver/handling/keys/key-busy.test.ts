@@ -1,13 +1,13 @@
 import { createMemoryStore } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { fakeTime, passUntil } from '../../support/fake-time.ts';
-import { Gate } from '../../support/gate.ts';
-import { HeldHandler } from '../../support/held-handler.ts';
-import { letterOf } from '../../support/letter-of.ts';
-import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
-import { accepted, openDirectly, refused } from '../../support/open-endpoint.ts';
-import { MINUTE_MS } from '../../support/step-clock.ts';
+import { fakeTime, passUntil } from '../../../support/fake-time.ts';
+import { Gate } from '../../../support/gate.ts';
+import { HeldHandler } from '../../../support/held-handler.ts';
+import { letterOf } from '../../../support/letter-of.ts';
+import { createMapDeadLetters } from '../../../support/map-dead-letters.ts';
+import { accepted, openDirectly, refused } from '../../../support/open-endpoint.ts';
+import { MINUTE_MS } from '../../../support/step-clock.ts';
 import { byResource, claimAndDie, eventOf, KEY_A, openHeld, recordingStore } from './keyed-events.ts';
 
 /** A receiver on a store in which another process has the key "a" for a minute. */

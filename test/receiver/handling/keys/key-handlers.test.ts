@@ -1,11 +1,11 @@
 import { createMemoryStore, type Receiver } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { fakeTime, flowingTime, passUntil } from '../../support/fake-time.ts';
-import { HeldHandler } from '../../support/held-handler.ts';
-import { accepted, openDirectly, refused } from '../../support/open-endpoint.ts';
-import { Seen } from '../../support/seen.ts';
-import { throwing } from '../../support/throwing.ts';
+import { fakeTime, flowingTime, passUntil } from '../../../support/fake-time.ts';
+import { HeldHandler } from '../../../support/held-handler.ts';
+import { accepted, openDirectly, refused } from '../../../support/open-endpoint.ts';
+import { Seen } from '../../../support/seen.ts';
+import { throwing } from '../../../support/throwing.ts';
 import { byResource, claimAndDie, eventOf, openHeld } from './keyed-events.ts';
 
 const byId = byResource.concurrencyKey;

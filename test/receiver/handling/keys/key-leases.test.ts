@@ -1,12 +1,12 @@
 import { createMemoryStore, type Store } from 'posthorn';
 import { describe, expect, test } from 'vitest';
-import { fakeTime, passUntil } from '../../support/fake-time.ts';
-import { letterOf } from '../../support/letter-of.ts';
-import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
-import { forwardedClock } from '../../support/monotonic-clock.ts';
-import { accepted, refused } from '../../support/open-endpoint.ts';
-import { MINUTE_MS } from '../../support/step-clock.ts';
-import { until } from '../../support/until.ts';
+import { fakeTime, passUntil } from '../../../support/fake-time.ts';
+import { letterOf } from '../../../support/letter-of.ts';
+import { createMapDeadLetters } from '../../../support/map-dead-letters.ts';
+import { forwardedClock } from '../../../support/monotonic-clock.ts';
+import { accepted, refused } from '../../../support/open-endpoint.ts';
+import { MINUTE_MS } from '../../../support/step-clock.ts';
+import { until } from '../../../support/until.ts';
 import { eventOf, KEY_A, openHeld, recordingStore } from './keyed-events.ts';
 
 const LEASE_MS = 10_000;

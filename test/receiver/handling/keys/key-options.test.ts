@@ -1,11 +1,11 @@
 import { ConfigurationError, createReceiver } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { nameHandler } from '../../../src/receiver/handling/handlers/named-handler.ts';
-import { HeldHandler } from '../../support/held-handler.ts';
-import { openDirectly, refused } from '../../support/open-endpoint.ts';
-import { KEY } from '../../support/served.ts';
-import { throwing } from '../../support/throwing.ts';
+import { nameHandler } from '../../../../src/receiver/handling/handlers/named-handler.ts';
+import { HeldHandler } from '../../../support/held-handler.ts';
+import { openDirectly, refused } from '../../../support/open-endpoint.ts';
+import { KEY } from '../../../support/served.ts';
+import { throwing } from '../../../support/throwing.ts';
 import { eventOf } from './keyed-events.ts';
 
 const concurrencyKey = () => 'a';

@@ -1,8 +1,8 @@
 import { createMemoryStore, type Receiver, type Store } from 'posthorn';
 import { expect, test } from 'vitest';
-import { fakeTime, passUntil } from '../../support/fake-time.ts';
-import { accepted, openDirectly, refused } from '../../support/open-endpoint.ts';
-import { Seen } from '../../support/seen.ts';
+import { fakeTime, passUntil } from '../../../support/fake-time.ts';
+import { accepted, openDirectly, refused } from '../../../support/open-endpoint.ts';
+import { Seen } from '../../../support/seen.ts';
 import { byResource, claimAndDie, eventOf, gatedReleases, KEY_A, openHeld } from './keyed-events.ts';
 
 // Two receivers that share a store stand for two processes.

@@ -1,11 +1,11 @@
 import { AbortedError, createMemoryStore, type Store } from 'posthorn';
 import { describe, expect, test } from 'vitest';
-import { aborted } from '../../support/aborted.ts';
-import { fakeTime, passUntil } from '../../support/fake-time.ts';
-import { Gate } from '../../support/gate.ts';
-import { accepted, openDirectly, refused } from '../../support/open-endpoint.ts';
-import { Seen } from '../../support/seen.ts';
-import { until } from '../../support/until.ts';
+import { aborted } from '../../../support/aborted.ts';
+import { fakeTime, passUntil } from '../../../support/fake-time.ts';
+import { Gate } from '../../../support/gate.ts';
+import { accepted, openDirectly, refused } from '../../../support/open-endpoint.ts';
+import { Seen } from '../../../support/seen.ts';
+import { until } from '../../../support/until.ts';
 import {
   byResource,
   claimAndDie,

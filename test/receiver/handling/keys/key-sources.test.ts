@@ -1,14 +1,14 @@
 import { createMemoryStore, createReceiver, type EventData, type HandlerContext } from 'posthorn';
 import { deliver } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { fakeTime, passUntil } from '../../support/fake-time.ts';
-import { HeldHandler } from '../../support/held-handler.ts';
-import { letterOf } from '../../support/letter-of.ts';
-import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
-import { accepted, type EndpointOptions, refused } from '../../support/open-endpoint.ts';
-import { Seen } from '../../support/seen.ts';
-import { KEY } from '../../support/served.ts';
-import { MINUTE_MS } from '../../support/step-clock.ts';
+import { fakeTime, passUntil } from '../../../support/fake-time.ts';
+import { HeldHandler } from '../../../support/held-handler.ts';
+import { letterOf } from '../../../support/letter-of.ts';
+import { createMapDeadLetters } from '../../../support/map-dead-letters.ts';
+import { accepted, type EndpointOptions, refused } from '../../../support/open-endpoint.ts';
+import { Seen } from '../../../support/seen.ts';
+import { KEY } from '../../../support/served.ts';
+import { MINUTE_MS } from '../../../support/step-clock.ts';
 import {
   byResource,
   claimAndDie,

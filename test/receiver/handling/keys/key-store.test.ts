@@ -1,8 +1,8 @@
 import { createMemoryStore, type Store } from 'posthorn';
 import { describe, expect, test } from 'vitest';
-import { fakeTime, passUntil } from '../../support/fake-time.ts';
-import { accepted, refused } from '../../support/open-endpoint.ts';
-import { unanswered } from '../../support/unanswered.ts';
+import { fakeTime, passUntil } from '../../../support/fake-time.ts';
+import { accepted, refused } from '../../../support/open-endpoint.ts';
+import { unanswered } from '../../../support/unanswered.ts';
 import { claimAndDie, eventOf, KEY_A, openHeld, recordingStore } from './keyed-events.ts';
 
 // A store that fails, or is silent, when it is asked for the key of a handler.

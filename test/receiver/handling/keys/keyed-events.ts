@@ -1,8 +1,8 @@
 import { createMemoryStore, type EventData, type Receiver, type Store, type WebhookEvent } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
-import { Gate } from '../../support/gate.ts';
-import { HeldHandler } from '../../support/held-handler.ts';
-import { type DirectEndpoint, type EndpointOptions, openDirectly } from '../../support/open-endpoint.ts';
+import { Gate } from '../../../support/gate.ts';
+import { HeldHandler } from '../../../support/held-handler.ts';
+import { type DirectEndpoint, type EndpointOptions, openDirectly } from '../../../support/open-endpoint.ts';
 
 /** The options of a handler that handles one event of a resource at a time. */
 export const byResource = { name: 'book', concurrencyKey: (event: { data: EventData }) => event.data.id };

@@ -3,15 +3,15 @@ import { createMemoryStore, createReceiver, PermanentError, type Store } from 'p
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { deliveryOf } from '../../support/delivery-of.ts';
-import { flowingTime } from '../../support/fake-time.ts';
-import { Gate } from '../../support/gate.ts';
-import { HeldHandler } from '../../support/held-handler.ts';
-import { letterOf } from '../../support/letter-of.ts';
-import { accepted, eventAt, openDirectly, openEndpoint, refused } from '../../support/open-endpoint.ts';
-import { KEY } from '../../support/served.ts';
-import { MINUTE_MS, stepClocked } from '../../support/step-clock.ts';
-import { ListQueue } from '../queue/list-queue.ts';
+import { deliveryOf } from '../../../support/delivery-of.ts';
+import { flowingTime } from '../../../support/fake-time.ts';
+import { Gate } from '../../../support/gate.ts';
+import { HeldHandler } from '../../../support/held-handler.ts';
+import { letterOf } from '../../../support/letter-of.ts';
+import { accepted, eventAt, openDirectly, openEndpoint, refused } from '../../../support/open-endpoint.ts';
+import { KEY } from '../../../support/served.ts';
+import { MINUTE_MS, stepClocked } from '../../../support/step-clock.ts';
+import { ListQueue } from '../../queue/list-queue.ts';
 
 describe('maxRunning', () => {
   test('lets so many handlers run at once; other deliveries wait for room', async () => {

@@ -1,13 +1,13 @@
 import { createMemoryStore, type DeadLetters, type Queue, type QueuedJob, type Store } from 'posthorn';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { flowingTime } from '../../support/fake-time.ts';
-import { Gate } from '../../support/gate.ts';
-import { HeldHandler } from '../../support/held-handler.ts';
-import { letterOf } from '../../support/letter-of.ts';
-import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
-import { accepted, type EndpointOptions, eventAt, openDirectly } from '../../support/open-endpoint.ts';
-import { Seen } from '../../support/seen.ts';
-import { MINUTE_MS, stepClocked } from '../../support/step-clock.ts';
+import { flowingTime } from '../../../support/fake-time.ts';
+import { Gate } from '../../../support/gate.ts';
+import { HeldHandler } from '../../../support/held-handler.ts';
+import { letterOf } from '../../../support/letter-of.ts';
+import { createMapDeadLetters } from '../../../support/map-dead-letters.ts';
+import { accepted, type EndpointOptions, eventAt, openDirectly } from '../../../support/open-endpoint.ts';
+import { Seen } from '../../../support/seen.ts';
+import { MINUTE_MS, stepClocked } from '../../../support/step-clock.ts';
 import { slowLetters } from './slow-letters.ts';
 
 beforeEach(flowingTime);

@@ -1,10 +1,10 @@
 import type { DeadLetters } from 'posthorn';
 import { expect } from 'vitest';
-import { fakeTime, passUntil } from '../../support/fake-time.ts';
-import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
-import { accepted, type EndpointOptions, eventAt, openEndpoint } from '../../support/open-endpoint.ts';
-import { readAll } from '../../support/read-all.ts';
-import { MINUTE_MS } from '../../support/step-clock.ts';
+import { fakeTime, passUntil } from '../../../support/fake-time.ts';
+import { createMapDeadLetters } from '../../../support/map-dead-letters.ts';
+import { accepted, type EndpointOptions, eventAt, openEndpoint } from '../../../support/open-endpoint.ts';
+import { readAll } from '../../../support/read-all.ts';
+import { MINUTE_MS } from '../../../support/step-clock.ts';
 
 /**
  * An endpoint, and so many last attempts that come to it at once; `data.state` says what the handler makes of

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { fakeTime, passUntil } from '../../support/fake-time.ts';
-import { HeldHandler } from '../../support/held-handler.ts';
-import { accepted, eventAt, on, openDirectly } from '../../support/open-endpoint.ts';
-import { MINUTE_MS, stepClocked } from '../../support/step-clock.ts';
+import { fakeTime, passUntil } from '../../../support/fake-time.ts';
+import { HeldHandler } from '../../../support/held-handler.ts';
+import { accepted, eventAt, on, openDirectly } from '../../../support/open-endpoint.ts';
+import { MINUTE_MS, stepClocked } from '../../../support/step-clock.ts';
 import { slowLetters } from './slow-letters.ts';
 
 test('a letter that comes after the waiting run, and after the run in the other process, is taken out', async () => {

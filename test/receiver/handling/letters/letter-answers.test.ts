@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { Run } from '../../../src/receiver/handling/run/run.ts';
+import { Run } from '../../../../src/receiver/handling/run/run.ts';
 import {
   answerBusy,
   answerDuplicate,
   giveBack,
   recordSuccess,
-} from '../../../src/receiver/handling/run/run-end.ts';
+} from '../../../../src/receiver/handling/run/run-end.ts';
 
 // What a run knows of its letter, what its origin says, and what the moment says, in every combination.
 

@@ -1,12 +1,12 @@
 import { createMemoryStore, type DeadLetters, type Store } from 'posthorn';
 import { expect, test } from 'vitest';
-import { fakeTime, passUntil } from '../../support/fake-time.ts';
-import { shutGate } from '../../support/gate.ts';
-import { HeldHandler } from '../../support/held-handler.ts';
-import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
-import { accepted, eventAt, on, openDirectly } from '../../support/open-endpoint.ts';
-import { Seen } from '../../support/seen.ts';
-import { MINUTE_MS, stepClocked } from '../../support/step-clock.ts';
+import { fakeTime, passUntil } from '../../../support/fake-time.ts';
+import { shutGate } from '../../../support/gate.ts';
+import { HeldHandler } from '../../../support/held-handler.ts';
+import { createMapDeadLetters } from '../../../support/map-dead-letters.ts';
+import { accepted, eventAt, on, openDirectly } from '../../../support/open-endpoint.ts';
+import { Seen } from '../../../support/seen.ts';
+import { MINUTE_MS, stepClocked } from '../../../support/step-clock.ts';
 import { slowLetters } from './slow-letters.ts';
 
 const RETENTION_MS = 86_400_000;

@@ -2,11 +2,11 @@ import { setImmediate } from 'node:timers/promises';
 import type { DeadLetters } from 'posthorn';
 import { createFileDeadLetters } from 'posthorn/file';
 import { describe, expect, test } from 'vitest';
-import { ampleDeadlines } from '../../support/limits.ts';
-import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
-import { accepted } from '../../support/open-endpoint.ts';
-import { sendTogether } from '../../support/send-together.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { ampleDeadlines } from '../../../support/limits.ts';
+import { createMapDeadLetters } from '../../../support/map-dead-letters.ts';
+import { accepted } from '../../../support/open-endpoint.ts';
+import { sendTogether } from '../../../support/send-together.ts';
+import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 import { expectAllParked, expectBacklogParked, openBacklog } from './backlog.ts';
 
 describe('last attempts that come all at once are all parked', () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { fakeTime, passUntil } from '../../support/fake-time.ts';
-import { accepted } from '../../support/open-endpoint.ts';
-import { readAll } from '../../support/read-all.ts';
+import { fakeTime, passUntil } from '../../../support/fake-time.ts';
+import { accepted } from '../../../support/open-endpoint.ts';
+import { readAll } from '../../../support/read-all.ts';
 import { createSlowDisk, expectBacklogParked, openBacklog } from './backlog.ts';
 
 test('60 last attempts that come all at once are all parked, on a disk that takes 100 ms for each letter', () =>

@@ -1,11 +1,11 @@
 import { createMemoryStore, PermanentError, type Store } from 'posthorn';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { aborted } from '../../support/aborted.ts';
-import { flowingTime } from '../../support/fake-time.ts';
-import { Gate, shutGate } from '../../support/gate.ts';
-import { HeldHandler } from '../../support/held-handler.ts';
-import { letterOf } from '../../support/letter-of.ts';
-import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import { aborted } from '../../../support/aborted.ts';
+import { flowingTime } from '../../../support/fake-time.ts';
+import { Gate, shutGate } from '../../../support/gate.ts';
+import { HeldHandler } from '../../../support/held-handler.ts';
+import { letterOf } from '../../../support/letter-of.ts';
+import { createMapDeadLetters } from '../../../support/map-dead-letters.ts';
 import {
   accepted,
   type EndpointOptions,
@@ -13,8 +13,8 @@ import {
   on,
   openEndpoint,
   refused,
-} from '../../support/open-endpoint.ts';
-import { MINUTE_MS, stepClocked } from '../../support/step-clock.ts';
+} from '../../../support/open-endpoint.ts';
+import { MINUTE_MS, stepClocked } from '../../../support/step-clock.ts';
 
 const MAX_RUN_MS = 200_000;
 

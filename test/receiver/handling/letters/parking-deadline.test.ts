@@ -6,14 +6,14 @@ import {
   type Store,
 } from 'posthorn';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { deliveryOf } from '../../support/delivery-of.ts';
-import { fakeTime, flowingTime, passUntil } from '../../support/fake-time.ts';
-import { Gate, shutGate } from '../../support/gate.ts';
-import { HeldHandler } from '../../support/held-handler.ts';
-import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
-import { forwardedClock } from '../../support/monotonic-clock.ts';
-import { accepted, eventAt, openDirectly, refused } from '../../support/open-endpoint.ts';
-import { MINUTE_MS, StepClock, stepClocked } from '../../support/step-clock.ts';
+import { deliveryOf } from '../../../support/delivery-of.ts';
+import { fakeTime, flowingTime, passUntil } from '../../../support/fake-time.ts';
+import { Gate, shutGate } from '../../../support/gate.ts';
+import { HeldHandler } from '../../../support/held-handler.ts';
+import { createMapDeadLetters } from '../../../support/map-dead-letters.ts';
+import { forwardedClock } from '../../../support/monotonic-clock.ts';
+import { accepted, eventAt, openDirectly, refused } from '../../../support/open-endpoint.ts';
+import { MINUTE_MS, StepClock, stepClocked } from '../../../support/step-clock.ts';
 
 describe('a deadline that falls into the recording of a failure', () => {
   beforeEach(flowingTime);

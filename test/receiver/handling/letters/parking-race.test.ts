@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Store } from 'posthorn';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { deliveryOf } from '../../support/delivery-of.ts';
-import { flowingTime } from '../../support/fake-time.ts';
-import { HeldHandler } from '../../support/held-handler.ts';
-import { letterOf } from '../../support/letter-of.ts';
-import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import { deliveryOf } from '../../../support/delivery-of.ts';
+import { flowingTime } from '../../../support/fake-time.ts';
+import { HeldHandler } from '../../../support/held-handler.ts';
+import { letterOf } from '../../../support/letter-of.ts';
+import { createMapDeadLetters } from '../../../support/map-dead-letters.ts';
 import {
   accepted,
   type EndpointOptions,
@@ -13,9 +13,9 @@ import {
   on,
   openDirectly,
   refused,
-} from '../../support/open-endpoint.ts';
-import { Seen } from '../../support/seen.ts';
-import { MINUTE_MS, stepClocked } from '../../support/step-clock.ts';
+} from '../../../support/open-endpoint.ts';
+import { Seen } from '../../../support/seen.ts';
+import { MINUTE_MS, stepClocked } from '../../../support/step-clock.ts';
 import { slowLetters } from './slow-letters.ts';
 
 beforeEach(flowingTime);

@@ -1,8 +1,8 @@
 import { type DeadLetters, PermanentError } from 'posthorn';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { flowingTime } from '../../support/fake-time.ts';
-import { HeldHandler } from '../../support/held-handler.ts';
-import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import { flowingTime } from '../../../support/fake-time.ts';
+import { HeldHandler } from '../../../support/held-handler.ts';
+import { createMapDeadLetters } from '../../../support/map-dead-letters.ts';
 import {
   accepted,
   type DirectEndpoint,
@@ -10,9 +10,9 @@ import {
   eventAt,
   openDirectly,
   refused,
-} from '../../support/open-endpoint.ts';
-import { readAll } from '../../support/read-all.ts';
-import { MINUTE_MS, StepClock, stepClocked } from '../../support/step-clock.ts';
+} from '../../../support/open-endpoint.ts';
+import { readAll } from '../../../support/read-all.ts';
+import { MINUTE_MS, StepClock, stepClocked } from '../../../support/step-clock.ts';
 
 beforeEach(flowingTime);
 

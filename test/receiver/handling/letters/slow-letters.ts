@@ -1,5 +1,5 @@
 import type { DeadLetters } from 'posthorn';
-import { Seen } from '../../support/seen.ts';
+import { Seen } from '../../../support/seen.ts';
 
 /** Dead letters that store each letter when the test calls its entry in `putting`. */
 export function slowLetters(deadLetters: DeadLetters): {

@@ -1,20 +1,20 @@
 import { createMemoryStore, type DeadLetters, type Delivery, type Receiver, type Store } from 'posthorn';
 import { describe, expect, test } from 'vitest';
-import { aborted } from '../../support/aborted.ts';
-import { deliveryOf } from '../../support/delivery-of.ts';
-import { Gate, shutGate } from '../../support/gate.ts';
-import { HeldHandler } from '../../support/held-handler.ts';
-import { letterOf } from '../../support/letter-of.ts';
-import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import { aborted } from '../../../support/aborted.ts';
+import { deliveryOf } from '../../../support/delivery-of.ts';
+import { Gate, shutGate } from '../../../support/gate.ts';
+import { HeldHandler } from '../../../support/held-handler.ts';
+import { letterOf } from '../../../support/letter-of.ts';
+import { createMapDeadLetters } from '../../../support/map-dead-letters.ts';
 import {
   accepted,
   type EndpointOptions,
   eventAt,
   openEndpoint,
   refused,
-} from '../../support/open-endpoint.ts';
-import { MINUTE_MS } from '../../support/step-clock.ts';
-import { unanswered } from '../../support/unanswered.ts';
+} from '../../../support/open-endpoint.ts';
+import { MINUTE_MS } from '../../../support/step-clock.ts';
+import { unanswered } from '../../../support/unanswered.ts';
 
 describe('once close has run out of grace', () => {
   test('a delivery whose body was still being read starts no handler', async () => {

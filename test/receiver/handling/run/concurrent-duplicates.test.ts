@@ -2,10 +2,10 @@ import { setImmediate } from 'node:timers/promises';
 import { createMemoryStore } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { fakeTime, passUntil } from '../../support/fake-time.ts';
-import { HeldHandler } from '../../support/held-handler.ts';
-import { ampleDeadlines } from '../../support/limits.ts';
-import { accepted, type EndpointOptions, openEndpoint, refused } from '../../support/open-endpoint.ts';
+import { fakeTime, passUntil } from '../../../support/fake-time.ts';
+import { HeldHandler } from '../../../support/held-handler.ts';
+import { ampleDeadlines } from '../../../support/limits.ts';
+import { accepted, type EndpointOptions, openEndpoint, refused } from '../../../support/open-endpoint.ts';
 
 /** A receiver whose handler is held. Two that share a store stand for two processes. */
 async function openHeld(options: EndpointOptions = {}, held = new HeldHandler()) {

@@ -1,11 +1,11 @@
 import { createMemoryStore } from 'posthorn';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { aborted } from '../../support/aborted.ts';
-import { flowingTime } from '../../support/fake-time.ts';
-import { HeldHandler } from '../../support/held-handler.ts';
-import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
-import { accepted, eventAt, openDirectly, refused } from '../../support/open-endpoint.ts';
-import { StepClock } from '../../support/step-clock.ts';
+import { aborted } from '../../../support/aborted.ts';
+import { flowingTime } from '../../../support/fake-time.ts';
+import { HeldHandler } from '../../../support/held-handler.ts';
+import { createMapDeadLetters } from '../../../support/map-dead-letters.ts';
+import { accepted, eventAt, openDirectly, refused } from '../../../support/open-endpoint.ts';
+import { StepClock } from '../../../support/step-clock.ts';
 
 beforeEach(flowingTime);
 

@@ -1,8 +1,8 @@
 import { createMemoryStore, createReceiver, type Store } from 'posthorn';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { envelope } from '../../../src/receiver/events/envelope.ts';
-import { deliveryOf } from '../../support/delivery-of.ts';
-import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import { envelope } from '../../../../src/receiver/events/envelope.ts';
+import { deliveryOf } from '../../../support/delivery-of.ts';
+import { createMapDeadLetters } from '../../../support/map-dead-letters.ts';
 import {
   accepted,
   type EndpointOptions,
@@ -10,12 +10,12 @@ import {
   on,
   openDirectly,
   refused,
-} from '../../support/open-endpoint.ts';
-import { usePrintedErrors } from '../../support/printed-errors.ts';
-import { KEY } from '../../support/served.ts';
-import { MINUTE_MS } from '../../support/step-clock.ts';
-import { throwing } from '../../support/throwing.ts';
-import { ListQueue } from '../queue/list-queue.ts';
+} from '../../../support/open-endpoint.ts';
+import { usePrintedErrors } from '../../../support/printed-errors.ts';
+import { KEY } from '../../../support/served.ts';
+import { MINUTE_MS } from '../../../support/step-clock.ts';
+import { throwing } from '../../../support/throwing.ts';
+import { ListQueue } from '../../queue/list-queue.ts';
 
 const fail = throwing(new TypeError('the library failed'));
 /** A library of schemas that fails, until the test is over. */

@@ -1,12 +1,12 @@
 import { createMemoryStore, type ReceiverOptions, type ReleaseRequest, type Store } from 'posthorn';
 import { describe, expect, test } from 'vitest';
-import { fakeTime, passUntil } from '../../support/fake-time.ts';
-import { letterOf } from '../../support/letter-of.ts';
-import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
-import { accepted, eventAt, on, openDirectly, refused } from '../../support/open-endpoint.ts';
-import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
-import { letterAt } from './drop-or-replay.ts';
-import { byResource, eventOf, KEY_A } from './keyed-events.ts';
+import { fakeTime, passUntil } from '../../../support/fake-time.ts';
+import { letterOf } from '../../../support/letter-of.ts';
+import { createMapDeadLetters } from '../../../support/map-dead-letters.ts';
+import { accepted, eventAt, on, openDirectly, refused } from '../../../support/open-endpoint.ts';
+import { MINUTE_MS, StepClock } from '../../../support/step-clock.ts';
+import { byResource, eventOf, KEY_A } from '../keys/keyed-events.ts';
+import { letterAt } from '../ways-in/drop-or-replay.ts';
 import { asUserStore } from './user-store.ts';
 
 /** Longer than a claim is late, and than the pause before a second release; shorter than a lease. */

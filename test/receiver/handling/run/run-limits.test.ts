@@ -1,22 +1,22 @@
 import { setImmediate } from 'node:timers/promises';
 import { AbortedError, createMemoryStore, type Store } from 'posthorn';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { aborted } from '../../support/aborted.ts';
-import { flowingTime } from '../../support/fake-time.ts';
-import { shutGate } from '../../support/gate.ts';
-import { HeldHandler } from '../../support/held-handler.ts';
-import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import { aborted } from '../../../support/aborted.ts';
+import { flowingTime } from '../../../support/fake-time.ts';
+import { shutGate } from '../../../support/gate.ts';
+import { HeldHandler } from '../../../support/held-handler.ts';
+import { createMapDeadLetters } from '../../../support/map-dead-letters.ts';
 import {
   accepted,
   type EndpointOptions,
   eventAt,
   openEndpoint,
   refused,
-} from '../../support/open-endpoint.ts';
-import { readAll } from '../../support/read-all.ts';
-import { Seen } from '../../support/seen.ts';
-import { MINUTE_MS } from '../../support/step-clock.ts';
-import { until } from '../../support/until.ts';
+} from '../../../support/open-endpoint.ts';
+import { readAll } from '../../../support/read-all.ts';
+import { Seen } from '../../../support/seen.ts';
+import { MINUTE_MS } from '../../../support/step-clock.ts';
+import { until } from '../../../support/until.ts';
 
 async function openHeld(options: EndpointOptions, held = new HeldHandler(), more: { name?: string } = {}) {
   const endpoint = await openEndpoint(options, (receiver) => receiver.on('transfer.*', held.handle, more));

@@ -1,4 +1,4 @@
-import type { RunState } from '../../../src/receiver/handling/run/run-state.ts';
+import type { RunState } from '../../../../src/receiver/handling/run/run-state.ts';
 
 type Step = RunState['step'];
 

@@ -8,12 +8,12 @@ import {
 } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { deliveryOf } from '../../support/delivery-of.ts';
-import { HeldHandler } from '../../support/held-handler.ts';
-import { letterOf } from '../../support/letter-of.ts';
-import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
-import { KEY } from '../../support/served.ts';
-import { ListQueue } from '../queue/list-queue.ts';
+import { deliveryOf } from '../../../support/delivery-of.ts';
+import { HeldHandler } from '../../../support/held-handler.ts';
+import { letterOf } from '../../../support/letter-of.ts';
+import { createMapDeadLetters } from '../../../support/map-dead-letters.ts';
+import { KEY } from '../../../support/served.ts';
+import { ListQueue } from '../../queue/list-queue.ts';
 
 const first = createEvent('transfer.succeeded', { id: 'a' });
 const second = createEvent('transfer.succeeded', { id: 'a' });

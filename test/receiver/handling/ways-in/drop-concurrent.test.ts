@@ -1,13 +1,13 @@
 import { createMemoryStore, createReceiver, type DeadLetter, type DeadLetters, type Store } from 'posthorn';
 import { describe, expect, test } from 'vitest';
-import { deliveryOf } from '../../support/delivery-of.ts';
-import { fakeTime, passUntil } from '../../support/fake-time.ts';
-import { shutGate } from '../../support/gate.ts';
-import { HeldHandler } from '../../support/held-handler.ts';
-import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
-import type { EndpointOptions } from '../../support/open-endpoint.ts';
-import { KEY } from '../../support/served.ts';
-import { ListQueue } from '../queue/list-queue.ts';
+import { deliveryOf } from '../../../support/delivery-of.ts';
+import { fakeTime, passUntil } from '../../../support/fake-time.ts';
+import { shutGate } from '../../../support/gate.ts';
+import { HeldHandler } from '../../../support/held-handler.ts';
+import { createMapDeadLetters } from '../../../support/map-dead-letters.ts';
+import type { EndpointOptions } from '../../../support/open-endpoint.ts';
+import { KEY } from '../../../support/served.ts';
+import { ListQueue } from '../../queue/list-queue.ts';
 import { dropsAndReplays, letterAt } from './drop-or-replay.ts';
 
 const HOUR_MS = 3_600_000;

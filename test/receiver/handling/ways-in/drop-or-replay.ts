@@ -1,10 +1,10 @@
 import { createMemoryStore, createReceiver, type DeadLetter, type Store } from 'posthorn';
 import { expect } from 'vitest';
-import { createLetter } from '../../stores/kit/conformance.ts';
-import { ampleTime } from '../../support/limits.ts';
-import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
-import { eventAt } from '../../support/open-endpoint.ts';
-import { KEY } from '../../support/served.ts';
+import { createLetter } from '../../../stores/kit/conformance.ts';
+import { ampleTime } from '../../../support/limits.ts';
+import { createMapDeadLetters } from '../../../support/map-dead-letters.ts';
+import { eventAt } from '../../../support/open-endpoint.ts';
+import { KEY } from '../../../support/served.ts';
 
 /** A letter as a failed last attempt leaves it. */
 export function letterAt(createdAt: number): DeadLetter {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { createMemoryStore, PermanentError, type Store } from 'posthorn';
 import { describe, expect, test } from 'vitest';
-import { fakeTime, passUntil } from '../../support/fake-time.ts';
-import { letterOf } from '../../support/letter-of.ts';
-import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import { fakeTime, passUntil } from '../../../support/fake-time.ts';
+import { letterOf } from '../../../support/letter-of.ts';
+import { createMapDeadLetters } from '../../../support/map-dead-letters.ts';
 import {
   accepted,
   type EndpointOptions,
@@ -11,11 +11,11 @@ import {
   openDirectly,
   openEndpoint,
   refused,
-} from '../../support/open-endpoint.ts';
-import { readAll } from '../../support/read-all.ts';
-import { MINUTE_MS, StepClock } from '../../support/step-clock.ts';
-import { throwing } from '../../support/throwing.ts';
-import { unanswered } from '../../support/unanswered.ts';
+} from '../../../support/open-endpoint.ts';
+import { readAll } from '../../../support/read-all.ts';
+import { MINUTE_MS, StepClock } from '../../../support/step-clock.ts';
+import { throwing } from '../../../support/throwing.ts';
+import { unanswered } from '../../../support/unanswered.ts';
 
 const clock = new StepClock();
 const DAY_MS = 86_400_000;

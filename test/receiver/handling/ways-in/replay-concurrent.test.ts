@@ -1,18 +1,18 @@
 import { setImmediate } from 'node:timers/promises';
 import type { DeadLetter, DeadLetters } from 'posthorn';
 import { describe, expect, test } from 'vitest';
-import { createLetter } from '../../stores/kit/conformance.ts';
-import { deliveryOf } from '../../support/delivery-of.ts';
-import { HeldHandler } from '../../support/held-handler.ts';
-import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import { createLetter } from '../../../stores/kit/conformance.ts';
+import { deliveryOf } from '../../../support/delivery-of.ts';
+import { HeldHandler } from '../../../support/held-handler.ts';
+import { createMapDeadLetters } from '../../../support/map-dead-letters.ts';
 import {
   accepted,
   type EndpointOptions,
   eventAt,
   openEndpoint,
   refused,
-} from '../../support/open-endpoint.ts';
-import { MINUTE_MS } from '../../support/step-clock.ts';
+} from '../../../support/open-endpoint.ts';
+import { MINUTE_MS } from '../../../support/step-clock.ts';
 
 /** An endpoint with a held handler, and an event of which a letter is at hand. */
 async function openWithLetter(minutes: number, options: EndpointOptions) {

@@ -6,13 +6,13 @@ import {
   UnavailableError,
 } from 'posthorn';
 import { describe, expect, test } from 'vitest';
-import { letterOf } from '../../support/letter-of.ts';
-import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
-import { accepted, type EndpointOptions, eventAt, openEndpoint } from '../../support/open-endpoint.ts';
-import { readAll } from '../../support/read-all.ts';
-import { KEY } from '../../support/served.ts';
-import { MINUTE_MS, stepClocked } from '../../support/step-clock.ts';
-import { throwing } from '../../support/throwing.ts';
+import { letterOf } from '../../../support/letter-of.ts';
+import { createMapDeadLetters } from '../../../support/map-dead-letters.ts';
+import { accepted, type EndpointOptions, eventAt, openEndpoint } from '../../../support/open-endpoint.ts';
+import { readAll } from '../../../support/read-all.ts';
+import { KEY } from '../../../support/served.ts';
+import { MINUTE_MS, stepClocked } from '../../../support/step-clock.ts';
+import { throwing } from '../../../support/throwing.ts';
 
 const HOUR_MS = 60 * MINUTE_MS;
 
