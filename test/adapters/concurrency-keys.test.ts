@@ -3,7 +3,7 @@ import { toFetch } from 'posthorn/fetch';
 import { toLambda } from 'posthorn/lambda';
 import { signedHeaders } from 'posthorn/testing';
 import { expect, test } from 'vitest';
-import { byResource, eventOf, KEY_A } from '../receiver/handling/keyed-events.ts';
+import { byResource, eventOf, KEY_A } from '../receiver/handling/keys/keyed-events.ts';
 import { shutGate } from '../support/gate.ts';
 import { KEY } from '../support/served.ts';
 import { until } from '../support/until.ts';

@@ -14,12 +14,10 @@ import {
   transfer,
 } from './endpoint.ts';
 import { expressVersions, mountBehind } from './mounts.ts';
+import { onExpress } from './our-adapters.ts';
 
-describe.each(expressVersions)('toExpress on %s', (_, express) => {
-  conformance(mountBehind(express), {
-    serveReadBody: mountBehind(express, express.json()),
-    servePath: (receiver, path) => listen(express().use(toExpress(receiver, { path }))),
-  });
+describe.each(expressVersions)('toExpress on %s', (name, express) => {
+  conformance(onExpress([name, express]));
 
   const parsers = {
     'express.json()': express.json(),

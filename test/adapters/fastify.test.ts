@@ -2,12 +2,13 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect } from 'node:http2';
 import { buffer, text } from 'node:stream/consumers';
-import fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
+import fastify, { type FastifyInstance } from 'fastify';
 import { ConfigurationError, createReceiver } from 'posthorn';
 import { toFastify } from 'posthorn/fastify';
 import { createEvent, deliver, signedHeaders } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { HeldHandler } from '../support/held-handler.ts';
+import { readBeforePlugin } from './body-readers.ts';
 import { conformance } from './conformance.ts';
 import {
   Endpoint,
@@ -19,32 +20,10 @@ import {
   signed,
   transfer,
 } from './endpoint.ts';
-import { listenOnFastify } from './mounts.ts';
+import { listenOnFastify, mountOnFastify } from './mounts.ts';
+import { onFastify } from './our-adapters.ts';
 
-/** Mounts on an application that `prepare` has furnished. */
-function mountOn(prepare: (app: FastifyInstance) => void = () => {}, options?: FastifyServerOptions): Mount {
-  return (receiver) => {
-    const app = fastify(options);
-    prepare(app);
-    app.register(toFastify(receiver, { path: '/webhooks' }));
-    return listenOnFastify(app);
-  };
-}
-
-/** A hook of the application that reads the body before the plugin does. */
-function readBody(app: FastifyInstance): void {
-  app.addHook('preParsing', async (_request, _reply, payload) => {
-    await text(payload);
-    return payload;
-  });
-}
-
-describe('toFastify', () => {
-  conformance(mountOn(), {
-    serveReadBody: mountOn(readBody),
-    servePath: (receiver, path) => listenOnFastify(fastify().register(toFastify(receiver, { path }))),
-  });
-});
+describe('toFastify', () => conformance(onFastify));
 
 function create() {
   return createReceiver({ signingKey: KEY })
@@ -61,13 +40,13 @@ describe('what Fastify does to bodies', () => {
     '',
     'multipart/form-data',
   ])('the content type "%s" is served', async (type) => {
-    const endpoint = await Endpoint.open(mountOn());
+    const endpoint = await Endpoint.open(mountOnFastify());
     const event = transfer();
     expectAccepted(await endpoint.send(event, { 'content-type': type }), 'processed', event.id);
   });
 
   test('its bodyLimit does not stand before maxBodyBytes', async () => {
-    const endpoint = await Endpoint.open(mountOn(undefined, { bodyLimit: 10 }));
+    const endpoint = await Endpoint.open(mountOnFastify(undefined, { bodyLimit: 10 }));
     const event = transfer();
     expectAccepted(await endpoint.send(event), 'processed', event.id);
     const large = createEvent('transfer.succeeded', { tags: { note: 'x'.repeat(1_048_576) } });
@@ -75,7 +54,7 @@ describe('what Fastify does to bodies', () => {
   });
 
   test('an empty body, also without a content type, is refused by the receiver', async () => {
-    const endpoint = await Endpoint.open(mountOn());
+    const endpoint = await Endpoint.open(mountOnFastify());
     expectProblem(await endpoint.send(''), 400, 'body_not_json');
     const headers = signedHeaders('', { key: KEY });
     delete headers['content-type'];
@@ -115,7 +94,7 @@ describe('what Fastify does to bodies', () => {
   test('a parser of the application for every type does not run', async () => {
     let parsed = 0;
     const endpoint = await Endpoint.open(
-      mountOn((app) => {
+      mountOnFastify((app) => {
         app.removeAllContentTypeParsers();
         app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_: unknown, body: Buffer) => {
           parsed += 1;
@@ -129,7 +108,7 @@ describe('what Fastify does to bodies', () => {
   });
 
   test('a body that a preParsing hook has read is answered 500, with what to move', async () => {
-    const endpoint = await Endpoint.open(mountOn(readBody));
+    const endpoint = await Endpoint.open(mountOnFastify(readBeforePlugin));
     expectProblem(await endpoint.send(transfer()), 500, 'body_already_parsed');
     const { error } = await expectReport(endpoint, { outcome: 'failed', code: 'body_already_parsed' });
     expect(error).toBeInstanceOf(ConfigurationError);
@@ -138,7 +117,7 @@ describe('what Fastify does to bodies', () => {
 
   test('the bytes that such a hook has kept in request.raw.rawBody are taken', async () => {
     const endpoint = await Endpoint.open(
-      mountOn((app) => {
+      mountOnFastify((app) => {
         app.addHook('preParsing', async ({ raw }, _reply, payload) => {
           Object.assign(raw, { rawBody: await buffer(payload) });
           return payload;
@@ -154,7 +133,7 @@ describe('what Fastify has around a request', () => {
   test('hooks before the body and after the answer run, with what they set and see; others do not', async () => {
     const seen: unknown[] = [];
     const endpoint = await Endpoint.open(
-      mountOn((app) => {
+      mountOnFastify((app) => {
         app.addHook('onRequest', async (_request, reply) => {
           reply.header('x-request-id', 'one').headers({ 'content-type': 'text/html', vary: ['a', 'b'] });
         });
@@ -175,7 +154,7 @@ describe('what Fastify has around a request', () => {
 
   test('a hook that answers keeps deliveries away, as any route', async () => {
     const endpoint = await Endpoint.open(
-      mountOn((app) => app.addHook('onRequest', async (_request, reply) => reply.code(429).send({}))),
+      mountOnFastify((app) => app.addHook('onRequest', async (_request, reply) => reply.code(429).send({}))),
     );
     expect(await endpoint.send(transfer())).toMatchObject({ status: 429 });
     expect(endpoint.reports).toEqual([]);
@@ -184,7 +163,7 @@ describe('what Fastify has around a request', () => {
   test('its log has the status', async () => {
     const lines: { msg: string; res?: { statusCode: number } }[] = [];
     const stream = { write: (line: string) => void lines.push(JSON.parse(line)) };
-    const endpoint = await Endpoint.open(mountOn(undefined, { logger: { stream } }));
+    const endpoint = await Endpoint.open(mountOnFastify(undefined, { logger: { stream } }));
     await endpoint.send(transfer());
     await expect
       .poll(() => lines)
@@ -193,17 +172,17 @@ describe('what Fastify has around a request', () => {
   });
 
   test('every method that Fastify knows gets its 405 of the receiver', async () => {
-    const endpoint = await Endpoint.open(mountOn());
+    const endpoint = await Endpoint.open(mountOnFastify());
     for (const method of ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY']) {
       const answer = await endpoint.request({ method });
       expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);
     }
-    const options = await Endpoint.open(mountOn(undefined, { exposeHeadRoutes: false }));
+    const options = await Endpoint.open(mountOnFastify(undefined, { exposeHeadRoutes: false }));
     expect(await options.request({ method: 'HEAD' })).toMatchObject({ status: 405 });
   });
 
   test('handlerTimeout does not answer while the body is on its way', async () => {
-    const endpoint = await Endpoint.open(mountOn(undefined, { handlerTimeout: 1 }));
+    const endpoint = await Endpoint.open(mountOnFastify(undefined, { handlerTimeout: 1 }));
     const event = transfer();
     const { body, headers } = signed(event);
     const sending = request(endpoint.url, { method: 'POST', headers });

@@ -3,8 +3,8 @@ import { getRequestListener } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import type { Receiver } from 'posthorn';
 import { toFetch } from 'posthorn/fetch';
-import { adapterConformance } from 'posthorn/testing';
 import { afterAll, describe, expect, test } from 'vitest';
+import { readJsonOnHono } from './body-readers.ts';
 import { ownCases } from './conformance.ts';
 import {
   Endpoint,
@@ -17,6 +17,8 @@ import {
   signed,
   transfer,
 } from './endpoint.ts';
+import { mountOnHono } from './mounts.ts';
+import { casesFor, onHono } from './our-adapters.ts';
 import { headOf, RawConnection } from './raw-connection.ts';
 
 // @hono/node-server puts classes of its own in the place of these.
@@ -26,25 +28,7 @@ afterAll(() => {
     Object.defineProperty(globalThis, name, { value, writable: true });
 });
 
-/** Mounts on Hono, behind middlewares of the application. */
-function mountBehind(...middlewares: ((context: Context) => Promise<unknown>)[]): Mount {
-  return (receiver) => {
-    const receive = toFetch(receiver);
-    const app = new Hono();
-    for (const middleware of middlewares) {
-      app.use(async (context, next) => {
-        await middleware(context);
-        await next();
-      });
-    }
-    app.all('/webhooks', (context) => receive(context.req.raw, context));
-    return listen(getRequestListener(app.fetch));
-  };
-}
-
-const readJson = (context: Context): Promise<unknown> => context.req.json();
-const platform = { foldsRepeatedHeaders: true, serveReadBody: mountBehind(readJson) };
-const cases = [...adapterConformance(mountBehind(), platform), ...ownCases(mountBehind())];
+const cases = [...casesFor(onHono), ...ownCases(onHono.mount)];
 // @hono/node-server does not tell the second request of a pipeline that its sender has hung up.
 const UNTOLD = 'connections: a sender that hangs up with a pipeline under way loses none of its events';
 
@@ -57,7 +41,7 @@ describe('toFetch on Hono', () => {
     expect(cases.map(({ name }) => name)).toContain(UNTOLD);
     const gate = new Gate();
     const register = (receiver: Receiver): unknown => receiver.on('transfer.*', () => gate.opened);
-    const endpoint = await Endpoint.open(mountBehind(), { register });
+    const endpoint = await Endpoint.open(mountOnHono(), { register });
     const connection = await RawConnection.open(endpoint.url);
     for (const { body, headers } of [signed(), signed(), signed()]) {
       connection.write(headOf(endpoint.url, { ...headers, 'content-length': `${body.length}` }) + body);
@@ -94,14 +78,14 @@ describe('toFetch on Hono', () => {
   });
 
   const readers: Record<string, (context: Context) => Promise<unknown>> = {
-    'c.req.json()': readJson,
+    'c.req.json()': readJsonOnHono,
     'c.req.text()': (context) => context.req.text(),
     'text() of the request': (context) => context.req.raw.text(),
     'a reader of its own': async (context) => context.req.raw.body?.getReader(),
   };
   for (const [name, reader] of Object.entries(readers)) {
     test(`a body that ${name} has taken is answered 500 at once, with what to move`, async () => {
-      const endpoint = await Endpoint.open(mountBehind(reader));
+      const endpoint = await Endpoint.open(mountOnHono(reader));
       const startedAt = performance.now();
       expectProblem(await endpoint.send(transfer()), 500, 'body_already_parsed');
       expect(performance.now() - startedAt).toBeLessThan(2_000);
@@ -111,7 +95,7 @@ describe('toFetch on Hono', () => {
   }
 
   test('a body of which a middleware has read a clone is taken as it is', async () => {
-    const endpoint = await Endpoint.open(mountBehind((context) => context.req.raw.clone().text()));
+    const endpoint = await Endpoint.open(mountOnHono((context) => context.req.raw.clone().text()));
     const event = transfer();
     expectAccepted(await endpoint.send(event), 'processed', event.id);
   });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer as createHttp2Server } from 'node:http2';
 import { text } from 'node:stream/consumers';
-import Koa, { type Middleware } from 'koa';
+import type { Middleware } from 'koa';
 import { ConfigurationError } from 'posthorn';
 import { toKoa } from 'posthorn/koa';
 import { deliver } from 'posthorn/testing';
@@ -9,38 +9,11 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { listenUntilTheEnd } from '../support/listen.ts';
 import { receiverWithReports } from '../support/receiver-with-reports.ts';
 import { throwing } from '../support/throwing.ts';
+import { parseOnKoa } from './body-readers.ts';
 import { conformance } from './conformance.ts';
-import {
-  Endpoint,
-  expectAccepted,
-  expectProblem,
-  expectReport,
-  KEY,
-  listen,
-  type Mount,
-  signed,
-  transfer,
-} from './endpoint.ts';
-
-/** An application with these middlewares. Koa prints the connections that its senders have cut. */
-function koa(...middlewares: readonly Middleware[]): Koa {
-  const app = new Koa();
-  app.silent = true;
-  for (const middleware of middlewares) app.use(middleware);
-  return app;
-}
-
-/** Mounts behind middlewares of the application. */
-function mountBehind(...middlewares: readonly Middleware[]): Mount {
-  return (receiver) => listen(koa(...middlewares, toKoa(receiver, { path: '/webhooks' })).callback());
-}
-
-/** What the body parsers of Koa do: the stream is decoded to text, which they keep beside what it says. */
-const parseBody: Middleware = async (context, next) => {
-  const rawBody = await text(context.req);
-  Object.assign(context.request, { rawBody, body: JSON.parse(rawBody) });
-  await next();
-};
+import { Endpoint, expectAccepted, expectProblem, expectReport, KEY, signed, transfer } from './endpoint.ts';
+import { koa, mountOnKoa } from './mounts.ts';
+import { onKoa } from './our-adapters.ts';
 
 /** What `koa-mount` does: the prefix is taken out of the path while the mounted middleware runs. */
 function mountAt(prefix: string, middleware: Middleware): Middleware {
@@ -66,16 +39,11 @@ async function serve(...middlewares: readonly Middleware[]) {
   return (path: string) => deliver(new URL(path, url).href, transfer(), { key: KEY });
 }
 
-describe('toKoa', () => {
-  conformance(mountBehind(), {
-    serveReadBody: mountBehind(parseBody),
-    servePath: (receiver, path) => listen(koa(toKoa(receiver, { path })).callback()),
-  });
-});
+describe('toKoa', () => conformance(onKoa));
 
 describe('a body that a parser of Koa has read', () => {
   test('is answered 500, with what to move, also if its text was kept', async () => {
-    const endpoint = await Endpoint.open(mountBehind(parseBody));
+    const endpoint = await Endpoint.open(mountOnKoa(parseOnKoa));
     expectProblem(await endpoint.send(transfer()), 500, 'body_already_parsed');
     const { error } = await expectReport(endpoint, { outcome: 'failed', code: 'body_already_parsed' });
     expect(error).toBeInstanceOf(ConfigurationError);
@@ -87,14 +55,14 @@ describe('a body that a parser of Koa has read', () => {
       Object.assign(req, { rawBody: Reflect.get(request, 'rawBody') });
       return next();
     };
-    const endpoint = await Endpoint.open(mountBehind(parseBody, keep));
+    const endpoint = await Endpoint.open(mountOnKoa(parseOnKoa, keep));
     const event = transfer();
     expectAccepted(await endpoint.send(JSON.stringify(event, undefined, 2)), 'processed', event.id);
   });
 
   test('is there for the middleware behind the receiver, which serves other paths', async () => {
     const { receiver } = receiverWithReports({ signingKey: KEY });
-    const send = await serve(toKoa(receiver, { path: '/webhooks' }), parseBody, (context) => {
+    const send = await serve(toKoa(receiver, { path: '/webhooks' }), parseOnKoa, (context) => {
       context.body = { type: Reflect.get(context.request, 'body').type };
     });
     const answer = await send('/others');
@@ -107,7 +75,7 @@ describe('what Koa has around a request', () => {
   test('middleware before it sees the status, sets headers, and cannot change the answer', async () => {
     const seen: number[] = [];
     const endpoint = await Endpoint.open(
-      mountBehind(async (context, next) => {
+      mountOnKoa(async (context, next) => {
         context.set('x-request-id', 'one');
         await next();
         seen.push(context.status);

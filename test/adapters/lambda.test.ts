@@ -7,7 +7,7 @@ import type {
 } from 'aws-lambda';
 import { ConfigurationError, createReceiver, type ReceiverOptions, type Report } from 'posthorn';
 import { type LambdaContext, type LambdaEvent, type LambdaHandler, toLambda } from 'posthorn/lambda';
-import { adapterConformance, createEvent, signedHeaders } from 'posthorn/testing';
+import { createEvent, signedHeaders } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { eventAt } from '../support/open-endpoint.ts';
@@ -23,31 +23,14 @@ import {
   multiValueEvent,
   restApiEvent,
 } from './lambda-events.ts';
-import { behind, gateways } from './lambda-gateway.ts';
+import { behind, differentGateways } from './lambda-gateway.ts';
+import { casesFor, onLambda } from './our-adapters.ts';
 
-// A function URL sends the event of payload format 2.0 with another domain, which the adapter does not read.
-// That it is handled and answered alike is among the shapes below.
-const different = Object.entries(gateways).filter(([name]) => name !== 'a function URL');
-
-describe.each(different)('toLambda behind %s', (_, gateway) => {
-  const cases = adapterConformance(behind(gateway), {
-    wholeBodiesOnly: true,
-    foldsRepeatedHeaders: gateway.ofRepeatedHeaders === 'joined',
-    serveReadBody: behind(gateway, parseBody),
-  });
-  const judged =
-    gateway.ofRepeatedHeaders === 'the last'
-      ? cases.filter(({ name }) => !name.startsWith('repeated headers'))
-      : cases;
+describe.each(differentGateways)('toLambda behind %s', (name, gateway) => {
   const own = ownCases(behind(gateway), { wholeBodiesOnly: true });
   // Most of them wait for time limits, and each has a server of its own.
-  for (const { name, run } of [...judged, ...own]) test.concurrent(name, run);
+  for (const each of [...casesFor(onLambda([name, gateway])), ...own]) test.concurrent(each.name, each.run);
 });
-
-/** What middleware does that parses the body of an event. */
-function parseBody(event: LambdaEvent): object {
-  return { ...event, body: JSON.parse(event.body ?? 'null') };
-}
 
 /** A handler of Lambda that takes every type, with what it reported. */
 function create(

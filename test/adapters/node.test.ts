@@ -3,7 +3,6 @@ import { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { ConfigurationError, createReceiver } from 'posthorn';
 import { type NodeOptions, toNode } from 'posthorn/node';
-import type { ServePath } from 'posthorn/testing';
 import request from 'supertest';
 import { describe, expect, test } from 'vitest';
 import { receiverWithReports } from '../support/receiver-with-reports.ts';
@@ -21,21 +20,11 @@ import {
   signed,
   transfer,
 } from './endpoint.ts';
-import { mountOnNode } from './mounts.ts';
+import { mountBehindReader } from './mounts.ts';
+import { onNode } from './our-adapters.ts';
 import { headOf, RawConnection } from './raw-connection.ts';
 
-/** Mounts behind something that reads the body, and keeps nothing of it. */
-const mountBehindReader: Mount = (receiver) => {
-  const handle = toNode(receiver);
-  return listen((incoming, response) => {
-    incoming.resume().once('end', () => handle(incoming, response));
-  });
-};
-
-describe('toNode on node:http', () => {
-  const servePath: ServePath = (receiver, path) => listen(toNode(receiver, { path }));
-  conformance(mountOnNode, { serveReadBody: mountBehindReader, servePath });
-});
+describe('toNode on node:http', () => conformance(onNode));
 
 describe('a body that something else has read', () => {
   test.each(['', '{"id":1}'])('%j is answered 500 at once', async (body) => {

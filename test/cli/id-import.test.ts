@@ -13,7 +13,7 @@ import { describe, expect, test } from 'vitest';
 import { IdImport } from '../../src/cli/ids/id-import.ts';
 import { readIdList } from '../../src/cli/ids/id-list.ts';
 import { readOptions } from '../../src/receiver/settings.ts';
-import { asUserStore } from '../receiver/handling/user-store.ts';
+import { asUserStore } from '../receiver/handling/run/user-store.ts';
 import { ListQueue } from '../receiver/queue/list-queue.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { KEY } from '../support/served.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createMemoryStore, type Store } from 'posthorn';
 import { describe, expect, test } from 'vitest';
-import { diagramOfSteps } from '../receiver/handling/run-steps.ts';
+import { diagramOfSteps } from '../receiver/handling/run/run-steps.ts';
 import { mistakes } from '../simulation/mistakes.ts';
 import { promiseTexts } from '../simulation/promise-texts.ts';
 import { lateClaimMistakes, walkMistakes } from '../simulation/walks/mistakes.ts';

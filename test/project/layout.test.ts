@@ -179,6 +179,12 @@ describe('the root export', () => {
   });
 });
 
+test('test/receiver has no other rooms than the receiver', () => {
+  const rooms = new Set(filesIn('test/receiver').map((file) => posix.dirname(file).replace('test', 'src')));
+  expect(rooms).toContain('src/receiver/handling/ways-in');
+  expect([...rooms].filter((room) => !existsSync(join(packageRoot, room)))).toEqual([]);
+});
+
 test('no file or folder is a place for odds and ends', () => {
   const names = [...files, ...filesIn('test')].flatMap((file) =>
     file.replace(/(\.test)?\.ts$/, '').split('/'),

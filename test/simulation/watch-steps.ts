@@ -1,6 +1,6 @@
 import { Run } from '../../src/receiver/handling/run/run.ts';
 import type { RunState } from '../../src/receiver/handling/run/run-state.ts';
-import { runSteps } from '../receiver/handling/run-steps.ts';
+import { runSteps } from '../receiver/handling/run/run-steps.ts';
 
 type OnWrongStep = (step: string) => void;
 

@@ -5,7 +5,7 @@ import { enqueueingId, handlingId, keyId, PROBE_ID } from '../../../src/receiver
 import { toKey } from '../../../src/receiver/dedupe/store.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { accepted, on, openDirectly } from '../../support/open-endpoint.ts';
-import { byResource, eventOf, KEY_A } from '../handling/keyed-events.ts';
+import { byResource, eventOf, KEY_A } from '../handling/keys/keyed-events.ts';
 
 /** Texts that look like ids of ours, as parts and as a whole. */
 const text = fc.oneof(
