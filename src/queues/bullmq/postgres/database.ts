@@ -37,7 +37,7 @@ const LOCK_LIMIT_MS = 15_000;
 export class QueueDatabase implements ClientConnection {
   readonly pool: QueuePool;
   readonly isConnecting = true;
-  absence = 'the PostgreSQL of the queue has not answered yet';
+  absenceMessage = 'the PostgreSQL of the queue has not answered yet';
   isReady = false;
   readonly #log: (error: unknown) => void;
   readonly #listeners = new Set<() => void>();
@@ -58,7 +58,7 @@ export class QueueDatabase implements ClientConnection {
   }
 
   /** After a lost connection a job may be sent again: added twice, it is in the queue once. */
-  isUnsent(error: unknown): boolean {
+  maySendAgain(error: unknown): boolean {
     return !isRefusal(error);
   }
 
@@ -98,7 +98,7 @@ export class QueueDatabase implements ClientConnection {
 
   /** Notes that the database is lost: statements wait until it has passed a check. */
   lose(error: unknown): void {
-    this.absence = `the PostgreSQL of the queue is away: ${messageOf(error)}`;
+    this.absenceMessage = `the PostgreSQL of the queue is away: ${messageOf(error)}`;
     this.isReady = false;
     if (!this.#closing.signal.aborted) this.#log(error);
     this.#look();
@@ -128,7 +128,7 @@ export class QueueDatabase implements ClientConnection {
         for (const listener of this.#listeners) listener();
         return;
       } catch (error) {
-        this.absence = `the PostgreSQL of the queue cannot be used: ${messageOf(error)}`;
+        this.absenceMessage = `the PostgreSQL of the queue cannot be used: ${messageOf(error)}`;
         this.#log(error);
       }
     }
