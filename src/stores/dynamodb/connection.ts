@@ -73,7 +73,7 @@ export class DynamoConnection {
   }
 
   /** The same, with a time limit that begins now. */
-  anew(): DynamoConnection {
+  withNewLimit(): DynamoConnection {
     return new DynamoConnection(this.#client, this.#table, this.#limit.ms);
   }
 

@@ -41,7 +41,9 @@ export class DynamoOperations {
 
   /** Resolves with the answer to an operation. */
   async run(operation: ServerOperation): Promise<ServerAnswer> {
-    return { text: await answerTo(operation, this.#connection.anew(), keyOfId(this.#scope, operation.key)) };
+    return {
+      text: await answerTo(operation, this.#connection.withNewLimit(), keyOfId(this.#scope, operation.key)),
+    };
   }
 }
 
