@@ -2,7 +2,7 @@ import { brandClasses, CodedError, PermanentError } from '../../../receiver/erro
 import { isInstance, messageOf } from '../../../receiver/values/foreign-values.ts';
 
 /**
- * The inbox could not run a handler, or could not confirm its commit. This error is the `cause` of
+ * The inbox could not run a handler, commit its work, or confirm the commit. This error is the `cause` of
  * `handler_failed`; an error that the handler throws stays as it is.
  */
 export class InboxError extends CodedError<'InboxError'> {}
