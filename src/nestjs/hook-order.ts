@@ -4,8 +4,8 @@ import { propertyOf } from '../receiver/values/foreign-values.ts';
 type ProviderOfModule = ReturnType<DiscoveryService['getProviders']>[number];
 
 /**
- * Lets the modules that provide `token` start after all others, and close before all others. Of two such
- * tokens the one with the smaller distance starts later, and closes earlier.
+ * Lets the modules that provide `token` start after all others, and close before all others. If there are two
+ * such tokens, the modules with the smaller distance start later, and close earlier.
  *
  * NestJS calls the hooks of the start in the order of the distances of modules from the root, which has the
  * distance 1: the farthest module first. It calls the hooks of the end in the reverse order. Otherwise a
@@ -14,7 +14,7 @@ type ProviderOfModule = ReturnType<DiscoveryService['getProviders']>[number];
  *
  * NestJS documents no way to choose this order: a global module starts first and closes last, and no hook
  * runs before `onModuleDestroy`. A version of NestJS may order its modules in another way, so `ModuleCheck`
- * lets no application start unless {@link closesFirst}.
+ * starts an application only if {@link closesFirst} returns true.
  */
 export function closeFirst(discovery: DiscoveryService, token: symbol, distance: -1 | -2): void {
   for (const provider of discovery.getProviders()) {
@@ -28,7 +28,7 @@ export function closesFirst(provider: ProviderOfModule): boolean {
   return hasDistance(provider) && provider.host.distance < 0;
 }
 
-/** A member that NestJS does not have would be added, and do nothing. */
+/** Setting a `distance` that NestJS does not have would do nothing. */
 function hasDistance(
   provider: ProviderOfModule,
 ): provider is ProviderOfModule & Pick<Required<ProviderOfModule>, 'host'> {

@@ -31,7 +31,7 @@ export const claimMistakes: readonly Mistake[] = [
   {
     name: 'a store refuses only later claims of a token that has the id',
     file: 'stores/memory/memory.ts',
-    find: 'if (refuseClaimsMs > 0) this.#refuse(key, foreignRelease(record, [], terms, now), now);',
+    find: 'if (refuseClaimsMs > 0) this.#refuse(key, afterForeignRelease(record, [], terms, now), now);',
     replace: '',
     scope: 'one delivery, whatever fails once',
     promise: 'a claim is given back by its process',

@@ -11,7 +11,7 @@ interface SchemaOfPlace {
   readonly schema?: string;
 }
 
-/** The dead letters of a store: an address, a file or a table. */
+/** A store, and its address, file or table with the dead letters. */
 export interface NamedPlace {
   readonly name: StoreName;
   readonly place: string;
@@ -28,13 +28,13 @@ const others = reachable.filter(({ address }) => address === undefined);
 /** Says how to give the address of a server. */
 export const ADDRESS_COMPLAINT: string = `the address of the dead letters is missing or wrong: ${servers
   .map(({ variable, flag, begins }, index) => {
-    // The verb of the first one is the verb of them all.
+    // Only the first part of the sentence needs the verb.
     const verb = index === 0 ? 'must begin ' : '';
     return `${variable} or ${flag} ${verb}with ${begins}`;
   })
   .join(', ')}`;
 
-/** The places in stores, for an error: the variable of an address, or an option. */
+/** Lists, for an error, the variable or the option of each store. */
 export const PLACES: string = inOneList(
   reachable.map(({ address, flag }) => address?.variable ?? flag),
   'or',

@@ -15,7 +15,7 @@ export interface BullConnectionOptions {
    * For PostgreSQL: a pool of `pg` that has two clients or more and finds the schema `bullmq` first, by
    * `new Pool({ …, options: '-c search_path=bullmq' })`.
    *
-   * A client and a pool stay yours to close.
+   * You close the client or the pool yourself.
    */
   readonly connection: object;
   /**
@@ -28,7 +28,7 @@ export interface BullConnectionOptions {
 /** The prefix of all keys. The braces put them into one slot of a Redis Cluster, as BullMQ requires. */
 export const KEY_PREFIX = '{posthorn}';
 
-/** Throws ConfigurationError for a wrong backend or scope, and for a Redis that cannot be one. */
+/** Checks the backend and the scope, and the connection to Redis; throws ConfigurationError. */
 export function checkConnection(functionName: string, options: BullConnectionOptions): void {
   const { backend = 'redis', connection, scope } = options;
   if (backend !== 'redis' && backend !== 'postgres') {
@@ -57,7 +57,7 @@ export function isClient(connection: object): boolean {
 /** The pause between two lines about a connection that stays lost. */
 const LOG_PAUSE_MS = 60_000;
 
-/** Prints errors of a connection between deliveries and jobs, which nothing else reports. */
+/** Prints errors of a connection. While no delivery or job runs, nothing else reports them. */
 export function connectionLog(subject: string): (error: unknown) => void {
   let quietUntil = 0;
   return (error) => {

@@ -7,7 +7,7 @@ import { clearInterval, setInterval } from '../../receiver/timing/process-clock.
 import { messageOf } from '../../receiver/values/foreign-values.ts';
 import { readNotes } from './job-notes.ts';
 import type { FailedJobs } from './server.ts';
-import { readAcceptedJson } from './stored-data.ts';
+import { readPostgresJson } from './stored-data.ts';
 
 const SWEEP_PAUSE_MS = 60_000;
 
@@ -86,11 +86,11 @@ export class FailedJobSweeper {
 
   /** Resolves with false if the dead letter could not be stored. */
   async #moveToLetters(id: string): Promise<boolean> {
-    // The job is read only now, because another worker may have removed it since the ids were read. Its dead
-    // letter may have been replayed, and the store may have forgotten its event.
+    // The job is read only now. Another worker may have removed it meanwhile, and its dead letter may have
+    // been replayed: the dead letter must not be stored again.
     const job = await this.#bull.getJob(id);
     if (job === undefined || !(await job.isFailed())) return true;
-    const data = readAcceptedJson(job.data);
+    const data = readPostgresJson(job.data);
     if (!isReadable(data)) return true;
     const { outcome } = await this.#receiver.dispatch(data, {
       attempt: Math.max(1, job.attemptsMade),
@@ -98,7 +98,7 @@ export class FailedJobSweeper {
       failure: readFailure(job.failedReason),
       handled: readNotes(job).handled,
     });
-    // The method of the job would throw in PostgreSQL if another worker has removed the job meanwhile.
+    // `job.remove()` would throw in PostgreSQL if another worker has removed the job meanwhile.
     if (AFTER_LETTER[outcome] === 'remove the job') await this.#bull.remove(id);
     return AFTER_LETTER[outcome] !== 'end the sweep';
   }
@@ -118,7 +118,7 @@ function isReadable(data: unknown): boolean {
 function readFailure(failedReason: string): { readonly code: ReportCode; readonly message: string } {
   const [code = ''] = failedReason.split(': ', 1);
   if (isReportCode(code)) return { code, message: failedReason.slice(code.length + 2) };
-  // A job that BullMQ itself failed has killed or outlived its workers.
+  // BullMQ itself fails a job only if its workers died or froze with it.
   const isAbandoned = /stalled|started more than/.test(failedReason);
   return { code: isAbandoned ? 'run_abandoned' : 'handler_failed', message: messageOf(failedReason) };
 }

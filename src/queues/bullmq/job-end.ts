@@ -2,7 +2,7 @@ import { DelayedError, type Job, UnrecoverableError, WaitingError } from 'bullmq
 import type { Outcome } from '../../receiver/outcomes/outcome.ts';
 import type { Receiver } from '../../receiver/receiver-interface.ts';
 import { jittered } from '../../receiver/timing/jitter.ts';
-import { toAcceptedText } from './stored-data.ts';
+import { toPostgresText } from './stored-data.ts';
 
 /** The end of a job's run. Putting a job back does not count as an attempt. */
 export type JobEnd =
@@ -12,7 +12,7 @@ export type JobEnd =
 
 type JobReport = Pick<Awaited<ReturnType<Receiver['dispatch']>>, 'outcome' | 'error'>;
 
-/** True if an error does not bring the job back: the event of a parked one waits as a dead letter. */
+/** True if the job is done even with an error: a parked event is kept as a dead letter. */
 const IS_DONE: Readonly<Record<Outcome, boolean>> = {
   processed: true,
   duplicate: true,
@@ -25,8 +25,8 @@ const IS_DONE: Readonly<Record<Outcome, boolean>> = {
 };
 
 /**
- * The pause before the retry of a job that another process is running, and the first pause of one that cannot
- * run.
+ * The pause of a job that cannot run now, unless its worker closes. If a handler is missing or a key is busy,
+ * it is only the first pause.
  */
 const BUSY_PAUSE_MS = 5_000;
 /**
@@ -37,18 +37,18 @@ const CLOSING_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
 /**
  * The pause, as a part of the time for which the job could not run. During a deploy, a worker of the old
- * version must get a job less and less often. But a key is free again and again, and after long pauses its
- * last jobs would miss that.
+ * version must get a job less and less often. But a busy key is often free for a short time, and a job with
+ * long pauses would miss it.
  */
 const PAUSE_SHARE = { handler_missing: 1, key_busy: 0.1 } as const;
 
 /**
- * Returns the end of a job, by the report of its run. `uncountedMs` is the time that has passed of the
- * `UncountedHour`; undefined means that the hour is over, so the attempt has failed.
+ * Returns the end of a job, by the report of its run. `uncountedMs` is the passed part of the
+ * `UncountedHour`; if it is undefined, an attempt without a handler, or with a busy key, has failed.
  */
 export function toEnd({ outcome, error }: JobReport, uncountedMs: number | undefined): JobEnd {
   if (error === undefined || IS_DONE[outcome]) return { kind: 'done', outcome };
-  const message = toAcceptedText(`${error.code}: ${error.message}`);
+  const message = toPostgresText(`${error.code}: ${error.message}`);
   switch (error.code) {
     case 'event_running':
     case 'store_unavailable':

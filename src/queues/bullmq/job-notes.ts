@@ -15,9 +15,9 @@ export interface Suspicion {
 }
 
 /**
- * The notes that workers keep in a job beside its data. BullMQ has them as its `progress`: it hands that out
- * with the job, never changes it, and deletes it with the job. Workers of earlier releases do not read it,
- * and writing it does not rewrite the body of the event.
+ * The notes that workers keep in a job beside its data. They are the job's `progress`: BullMQ reads it with
+ * the job, never changes it, and deletes it with the job. Workers of earlier releases ignore it, and writing
+ * the notes does not rewrite the body of the event.
  */
 export interface JobNotes {
   /** The time when a worker first lacked a handler of the job, in milliseconds since the epoch. */

@@ -1,4 +1,4 @@
-/** A statement about the lock of a job that could not be sent while the lock was certainly held. */
+/** A statement about the lock of a job could not be sent while the lock was certainly held. */
 export class LateStatementError extends Error {
   constructor() {
     super('the server of the queue was away until the lock of the job may have run out');

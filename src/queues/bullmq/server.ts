@@ -27,8 +27,8 @@ export interface EngineWorker {
 export interface QueueServer {
   readonly openFailedJobs: () => FailedJobs;
   readonly openWorker: (run: Processor, options: Omit<WorkerOptions, 'connection'>) => EngineWorker;
-  /** Ends all waits for the server, if a queue or a worker does not close in time. */
+  /** Cuts off a queue or a worker that does not close in time. */
   readonly cutOff: (bull: Closable) => void;
-  /** Ends all waits for a server that is down. */
-  readonly close: () => void;
+  /** Ends all waits for the server when the worker closes, because the server may be down. */
+  readonly endWaits: () => void;
 }

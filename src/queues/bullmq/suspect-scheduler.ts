@@ -1,6 +1,6 @@
 import { clearTimeout, performance, setTimeout } from '../../receiver/timing/process-clock.ts';
 
-/** The worker that takes jobs of both kinds. */
+/** The worker, which takes ordinary jobs and suspects. */
 interface JobSource {
   /** Takes no further jobs. */
   readonly pause: () => void;
@@ -10,7 +10,7 @@ interface JobSource {
 /** The number of suspects that run as a group, or the way in which the job goes back into the queue. */
 export type Admission = number | 'front' | 'later';
 
-/** A suspect that has asked to run. */
+/** A suspect (a job that may kill its worker) that has asked to run. */
 interface Suspect {
   /** Resolves when the group may run, or the job has to go back. */
   readonly admission: Promise<Admission>;
@@ -23,7 +23,7 @@ interface WaitingSuspect extends Suspect {
   readonly admit: (admission: Admission) => void;
 }
 
-/** The time for which jobs of one kind have the worker. */
+/** The time in which the worker runs jobs of one kind. */
 interface Turn {
   readonly of: 'ordinary' | 'suspects';
   readonly startedAt: number;
@@ -31,17 +31,17 @@ interface Turn {
   readonly endsAt: number;
 }
 
-/** After a pause this long, BullMQ has handed out all jobs that it took at once. */
+/** After this time, BullMQ has handed out all jobs that it took together. */
 const SETTLE_MS = 100;
 /** The time for which the first turn of the suspects waits for running ordinary jobs. */
 const FIRST_DRAIN_MS = 5_000;
 
 /**
- * Keeps suspects and ordinary jobs of a worker apart in time: a job that kills its worker must take only
- * suspects with it, and a suspect must be able to run alone. They take turns:
+ * Keeps suspects and ordinary jobs of a worker apart in time: if a job kills its worker, only suspects may be
+ * running, and a suspect must be able to run alone. They take turns:
  *
- * - When a suspect comes, no further ordinary job begins. When the running ones have ended, a group of
- *   suspects runs. Then ordinary jobs have the worker for as long as they had to wait.
+ * - In a turn of the suspects, no ordinary job begins. When the running ones have ended, a group of suspects
+ *   runs. Then ordinary jobs begin again, for as long as they had to wait.
  * - If the ordinary jobs do not end in time, they get the worker back, and the next turn waits twice as long.
  *   So one long job does not keep a worker idle, and suspects do not starve.
  * - A turn of ordinary jobs ends early if there are none.
@@ -56,9 +56,9 @@ export class SuspectScheduler {
   #turn: Turn = { of: 'ordinary', startedAt: 0, endsAt: 0 };
   /** The time for which the next turn of the suspects waits for running ordinary jobs. */
   #drainMs = FIRST_DRAIN_MS;
-  /** When BullMQ has handed out the jobs that belong together: a group may start then. */
+  /** When BullMQ has handed out all jobs that it took together, and a group may start. */
   #quietAt = 0;
-  /** For the next look at the turns. */
+  /** Calls `#schedule` again. */
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -110,7 +110,7 @@ export class SuspectScheduler {
     this.#schedule();
   }
 
-  /** In the turn of ordinary jobs a suspect must not go to the front of the queue. */
+  /** In a turn of ordinary jobs, a suspect at the front of the queue would come back at once. */
   #refuse(): 'front' | 'later' {
     if (this.#turn.of === 'ordinary') return 'later';
     this.#source.pause();

@@ -6,7 +6,7 @@ import type { JobNotes, Suspicion } from './job-notes.ts';
  *
  * All jobs of a dead worker stall together, and one of them may have killed it. They become suspects, and run
  * in groups. Each time a worker dies with a group, the next groups are half as large: only a job that ran
- * alone is known to be the cause. A job that was still waiting was not running, so its group stays as it is.
+ * alone is known to be the cause. A suspect that still waited for its group did not run, so its limit stays.
  */
 export function suspicionOf(
   { stalledCounter: stalls }: Pick<Job, 'stalledCounter'>,

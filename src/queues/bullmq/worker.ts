@@ -16,7 +16,7 @@ import { readQueuePool } from './postgres/pool.ts';
 import { postgresServer } from './postgres/server.ts';
 import { redisServer } from './redis/server.ts';
 import type { EngineWorker, QueueServer } from './server.ts';
-import { readAcceptedJson } from './stored-data.ts';
+import { readPostgresJson } from './stored-data.ts';
 import { SuspectScheduler } from './suspect-scheduler.ts';
 import { suspicionOf } from './suspicion.ts';
 import { UncountedHour } from './uncounted-hour.ts';
@@ -107,7 +107,7 @@ class JobWorker implements BullWorker {
   ) {
     this.#receiver = receiver;
     this.#server = server;
-    // Each running job listens to it, and Node.js warns of more than ten listeners.
+    // Each running job listens to this signal, and Node.js warns of more than ten listeners.
     setMaxListeners(0, this.#closing.signal);
     this.#logError = logError;
     this.#bull = server.openWorker((job, token = '') => this.#run(job, token), {
@@ -123,7 +123,7 @@ class JobWorker implements BullWorker {
     this.#scheduler = new SuspectScheduler(source, concurrency);
     this.#concurrency = concurrency;
     this.#bull.on('active', (job) => {
-      // A worker of an earlier release may have failed the job by its count. The notes decide instead.
+      // A worker of an earlier release marks a job that stalls too often as failed. The notes decide instead.
       const { suspicion, forgivenStalls } = readNotes(job);
       if (suspicion !== undefined || forgivenStalls !== undefined) job.deferredFailure = '';
     });
@@ -138,7 +138,7 @@ class JobWorker implements BullWorker {
   #run(job: Job, token: string): Promise<string> {
     const notes = readNotes(job);
     const suspicion = suspicionOf(job, notes, this.#concurrency);
-    // If this worker is running the job already, it is put back at once without running its handlers.
+    // If this worker is running the job already, the report is `event_running`, which puts the job back.
     const isHere = suspicion !== undefined && [...this.#running].some(({ id }) => id === job.id);
     if (suspicion === undefined || isHere) return this.#runOrdinary(job, token, notes);
     return this.#runSuspect(job, token, { ...notes, suspicion }, suspicion);
@@ -208,7 +208,7 @@ class JobWorker implements BullWorker {
         parksBusyKey: hour.isOver('key_busy'),
         parksAbandoned: false,
       };
-      const report = await this.#receiver.dispatch(readAcceptedJson(job.data), options);
+      const report = await this.#receiver.dispatch(readPostgresJson(job.data), options);
       const noted = await running.end();
       const end = toEnd(report, hour.passedMs(report.code));
       return { end, notes: hour.notesAfter(report.code, noted) };
@@ -229,7 +229,7 @@ class JobWorker implements BullWorker {
     this.#failedJobs.stop();
     this.#scheduler.close();
     // Without running jobs, closing need not wait until the server is back.
-    if (this.#running.size === 0) this.#server.close();
+    if (this.#running.size === 0) this.#server.endWaits();
     const closed = this.#bull.close().then(
       () => true,
       () => false,
@@ -242,7 +242,7 @@ class JobWorker implements BullWorker {
     }
     const { cutOff } = this.#server;
     await Promise.all([closeInTime(this.#bull, cutOff), closeInTime(this.#failedJobs, cutOff)]);
-    this.#server.close();
+    this.#server.endWaits();
     return { abandoned };
   }
 }

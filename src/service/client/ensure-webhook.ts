@@ -17,11 +17,11 @@ import type { WebhookRequests } from './webhook-requests.ts';
  * event, has no credentials, and is enabled.
  */
 export interface WantedWebhook {
-  /** The id of the webhook; without it, the webhook with this url. */
+  /** The id of the webhook; if it is left out, the webhook is found by its `url`. */
   readonly id?: string | undefined;
-  /** HTTPS, publicly reachable. */
+  /** A public HTTPS URL. */
   readonly url: string;
-  /** In any order. An empty list: every event. */
+  /** The order does not matter; an empty list means every event. */
   readonly enabled_events?: EnabledEvents | undefined;
   /** The credentials that the service presents. */
   readonly authentication?: Authentication | undefined;
@@ -52,7 +52,7 @@ export interface EnsuredWebhook {
 }
 
 /** A wanted webhook whose patterns have become filters. */
-type FilteredWebhook = Omit<WantedWebhook, 'enabled_events'> & {
+type WantedWithFilters = Omit<WantedWebhook, 'enabled_events'> & {
   readonly enabled_events: readonly StoredEventFilter[] | undefined;
 };
 
@@ -66,7 +66,7 @@ export async function ensureWebhook(
   checkOptions(wanted, ['id', 'url', 'enabled_events', 'authentication', 'enabled'], 'webhooks.ensure');
   const { force = false, ...options } = ensureOptions;
   const { id, url, enabled } = wanted;
-  const filtered = {
+  const withFilters = {
     ...wanted,
     enabled_events: readEnabledEvents(wanted.enabled_events, 'webhooks.ensure'),
   };
@@ -80,8 +80,8 @@ export async function ensureWebhook(
   }
   const found =
     id === undefined ? await findByUrl(requests, url, options) : await findWebhook(requests, id, options);
-  if (found === undefined) return create(requests, filtered, options);
-  const update = { ...difference(found, filtered), ...(force && { enabled }) };
+  if (found === undefined) return create(requests, withFilters, options);
+  const update = { ...difference(found, withFilters), ...(force && { enabled }) };
   const changes = order.filter((name) => name in update);
   const webhook = changes.length === 0 ? found : await requests.update(found.id, update, options);
   return { webhook, changes };
@@ -132,7 +132,7 @@ function ambiguous(names: readonly string[], count: number): ServiceError {
 
 async function create(
   requests: WebhookRequests,
-  { url, enabled_events, authentication, enabled = true }: FilteredWebhook,
+  { url, enabled_events, authentication, enabled = true }: WantedWithFilters,
   options: CallOptions | undefined,
 ): Promise<EnsuredWebhook> {
   const request = { url, enabled_events, authentication };
@@ -144,7 +144,7 @@ async function create(
 const order = ['url', 'enabled_events', 'authentication', 'enabled'] as const;
 
 /** The wanted members that differ from the present ones. */
-function difference(found: Webhook, wanted: FilteredWebhook): Parameters<WebhookRequests['update']>[1] {
+function difference(found: Webhook, wanted: WantedWithFilters): Parameters<WebhookRequests['update']>[1] {
   const { url, enabled_events, authentication, enabled } = wanted;
   return {
     ...(!isSameUrl(url, found.url) && { url }),

@@ -3,7 +3,7 @@ import { limitFromNow, retryInTime } from '../kit/retry-in-time.ts';
 import { ServerClock } from '../kit/server-clock.ts';
 import type { SqlStatement } from '../sqlite/statement.ts';
 import type { D1Binding } from './client.ts';
-import { d1Failures } from './errors.ts';
+import { d1FailureRules } from './errors.ts';
 
 /** The rows of each of several statements, as objects. */
 export type Rows = readonly (readonly unknown[])[];
@@ -39,16 +39,16 @@ export class D1Connection {
 
   /** Runs work that may run at any time. */
   run<Result>(work: () => Promise<Result>): Promise<Result> {
-    return retryInTime(limitFromNow(this.#limitMs), d1Failures, work);
+    return retryInTime(limitFromNow(this.#limitMs), d1FailureRules, work);
   }
 
   /**
    * Runs work that takes the latest time at which it may run, by the clock of D1, and resolves with undefined
    * if it came later.
    */
-  runInTime<Result>(work: (latest: number) => Promise<Result | undefined>): Promise<Result> {
+  runInTime<Result>(work: (lateAfter: number) => Promise<Result | undefined>): Promise<Result> {
     const limit = limitFromNow(this.#limitMs);
-    return retryInTime(limit, d1Failures, async () => {
+    return retryInTime(limit, d1FailureRules, async () => {
       const result = await this.#clock.runInTime(limit.endsAt, work);
       if (result === undefined) throw new Error('the operation reached D1 too late, so it did nothing');
       return result;

@@ -1,5 +1,5 @@
 import { messageOf } from '../../receiver/values/foreign-values.ts';
-import type { ServerFailures } from '../kit/server-failures.ts';
+import type { FailureRules } from '../kit/failure-rules.ts';
 
 /**
  * The messages of failures that pass: https://developers.cloudflare.com/d1/observability/debug-d1/. The
@@ -7,7 +7,7 @@ import type { ServerFailures } from '../kit/server-failures.ts';
  */
 const PASSING = /network connection lost|\breset\b|transient|overloaded|internal error/i;
 
-function mayPass(error: unknown): boolean {
+function isTemporary(error: unknown): boolean {
   return PASSING.test(messageOf(error));
 }
 
@@ -34,4 +34,4 @@ function explain(error: unknown): Error {
 }
 
 /** The failures of D1: which of them pass, and what to do about the others. */
-export const d1Failures: ServerFailures = { server: 'D1', mayPass, explain };
+export const d1FailureRules: FailureRules = { server: 'D1', isTemporary, explain };

@@ -12,7 +12,7 @@ import {
   type UpdateItemCommandInput,
 } from '@aws-sdk/client-dynamodb';
 import { limitFromNow, type OperationLimit, retryInTime } from '../kit/retry-in-time.ts';
-import { dynamoFailures, isConditionalCheckFailed } from './errors.ts';
+import { dynamoFailureRules, isConditionalCheckFailed } from './errors.ts';
 
 /** An item, or its key, as the SDK has it. */
 export type Attributes = Record<string, AttributeValue>;
@@ -73,7 +73,7 @@ export class DynamoConnection {
   }
 
   /** The same, with a time limit that begins now. */
-  anew(): DynamoConnection {
+  withNewLimit(): DynamoConnection {
     return new DynamoConnection(this.#client, this.#table, this.#limit.ms);
   }
 
@@ -132,7 +132,7 @@ export class DynamoConnection {
   }
 
   #send<Result>(send: Send<Result>): Promise<Result> {
-    return retryInTime(this.#limit, dynamoFailures, ({ signal, noteFailure }) => {
+    return retryInTime(this.#limit, dynamoFailureRules, ({ signal, noteFailure }) => {
       const watcher: Watcher = (next) => async (parameters) => {
         try {
           return await next(parameters);

@@ -1,6 +1,6 @@
 import type { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { messageOf, propertyOf } from '../../receiver/values/foreign-values.ts';
-import type { ServerFailures } from '../kit/server-failures.ts';
+import type { FailureRules } from '../kit/failure-rules.ts';
 
 /**
  * The names of errors that pass:
@@ -33,7 +33,7 @@ const PASSING_CODES: ReadonlySet<unknown> = new Set([
   'ENETUNREACH',
 ]);
 
-function mayPass(error: unknown): boolean {
+function isTemporary(error: unknown): boolean {
   return (
     PASSING_NAMES.has(propertyOf(error, 'name')) ||
     PASSING_CODES.has(propertyOf(error, 'code')) ||
@@ -81,7 +81,7 @@ function adviceOn(name: string, reason: string): string | undefined {
 }
 
 /** The failures of DynamoDB: which of them pass, and what to do about the others. */
-export const dynamoFailures: ServerFailures = { server: 'DynamoDB', mayPass, explain };
+export const dynamoFailureRules: FailureRules = { server: 'DynamoDB', isTemporary, explain };
 
 /**
  * Returns true for the refusal of a conditional write. It brings the item if that was asked for and there is

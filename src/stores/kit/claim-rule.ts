@@ -2,7 +2,7 @@ import { isHold } from '../../receiver/dedupe/claim-token.ts';
 import type { ClaimRequest, PeekResult } from '../../receiver/dedupe/store.ts';
 
 /** An id that is claimed or released. Times are in milliseconds of one clock. */
-export interface OpenId<Handled> {
+export interface UncompletedId<Handled> {
   /** The owner of the id; empty if no claim was granted yet. */
   readonly token: string;
   /** The number of claims so far that were runs. */
@@ -22,8 +22,8 @@ export interface OpenId<Handled> {
 }
 
 /**
- * The value of `countedAt` before the first run. With it, an earlier version counts that run; it knows no
- * holds.
+ * The value of `countedAt` before the first run. It makes an earlier version, which has no holds, count the
+ * first run.
  */
 const NEVER = 0;
 
@@ -32,7 +32,7 @@ export type Refused = ReadonlyMap<string, number>;
 
 /**
  * The most tokens of one id whose claims are refused at once. The others are forgotten, the oldest first: a
- * store that fails over and over could leave any number.
+ * store that keeps failing could leave any number.
  */
 export const MOST_REFUSED = 100;
 
@@ -46,12 +46,12 @@ export interface ReleaseTerms<Handled> {
   /** The names of the finished handlers; undefined to keep those of an earlier release. */
   readonly handled: Handled | undefined;
   readonly refuseClaimsMs: number;
-  /** The time that is added to each refusal, because the clocks of processes differ; by default 0. */
+  /** Refusals are kept for this much longer, because the clocks of processes differ; 0 by default. */
   readonly allowanceMs?: number;
 }
 
 /** Returns the time for which a claim of the token is still refused, or 0 if the token may take the id. */
-export function msUntilFree<Handled>(found: OpenId<Handled>, token: string, now: number): number {
+export function msUntilFree<Handled>(found: UncompletedId<Handled>, token: string, now: number): number {
   const { leaseEndsAt = now, refused } = found;
   const msOfLease = found.token === token ? 0 : leaseEndsAt - now;
   if (msOfLease > 0) return msOfLease;
@@ -60,15 +60,19 @@ export function msUntilFree<Handled>(found: OpenId<Handled>, token: string, now:
 
 /**
  * Returns true if the token may renew its lease. An id that was never claimed counts as absent, so a renewal
- * creates it. But the renewal of a token whose claims are refused would take the id after its release.
+ * creates it, unless claims of the token are refused: it would take the id after its release.
  */
-export function isRenewable<Handled>(found: OpenId<Handled>, owner: string, now: number): boolean {
+export function isRenewable<Handled>(found: UncompletedId<Handled>, owner: string, now: number): boolean {
   if (found.token === '') return msUntilFree(found, owner, now) === 0;
   return found.token === owner && found.leaseEndsAt !== undefined;
 }
 
 /** Returns the id after the first claim on it. */
-export function firstClaim<Handled>(terms: ClaimTerms, handled: Handled, now: number): OpenId<Handled> {
+export function afterFirstClaim<Handled>(
+  terms: ClaimTerms,
+  handled: Handled,
+  now: number,
+): UncompletedId<Handled> {
   const count = isHold(terms.token) ? 0 : 1;
   return {
     token: terms.token,
@@ -84,7 +88,11 @@ export function firstClaim<Handled>(terms: ClaimTerms, handled: Handled, now: nu
 }
 
 /** Returns a free id after a claim on it. A claim of its owner is not counted again. */
-export function nextClaim<Handled>(found: OpenId<Handled>, terms: ClaimTerms, now: number): OpenId<Handled> {
+export function afterNextClaim<Handled>(
+  found: UncompletedId<Handled>,
+  terms: ClaimTerms,
+  now: number,
+): UncompletedId<Handled> {
   const leaseEndsAt = now + terms.leaseMs;
   const expiresAt = expiryOf(terms, now);
   const isReleased = found.leaseEndsAt === undefined;
@@ -110,16 +118,16 @@ export function nextClaim<Handled>(found: OpenId<Handled>, terms: ClaimTerms, no
 }
 
 /** Returns the number of a granted claim. A claim that is not a run has the number of the next run. */
-export function attemptOf({ token, attempt }: Pick<OpenId<unknown>, 'token' | 'attempt'>): number {
+export function attemptOf({ token, attempt }: Pick<UncompletedId<unknown>, 'token' | 'attempt'>): number {
   return isHold(token) ? attempt + 1 : attempt;
 }
 
 /** Returns the id after a release by its owner. */
-export function ownRelease<Handled>(
-  found: OpenId<Handled>,
+export function afterOwnRelease<Handled>(
+  found: UncompletedId<Handled>,
   terms: ReleaseTerms<Handled>,
   now: number,
-): OpenId<Handled> {
+): UncompletedId<Handled> {
   return {
     ...found,
     leaseEndsAt: undefined,
@@ -130,12 +138,12 @@ export function ownRelease<Handled>(
 }
 
 /** Returns the id after a release of a token that does not have it. The claims of that token are refused. */
-export function foreignRelease<Handled>(
-  found: OpenId<Handled> | undefined,
+export function afterForeignRelease<Handled>(
+  found: UncompletedId<Handled> | undefined,
   noneHandled: Handled,
   terms: ReleaseTerms<Handled>,
   now: number,
-): OpenId<Handled> {
+): UncompletedId<Handled> {
   const id = found ?? {
     token: '',
     attempt: 0,
@@ -155,7 +163,7 @@ export function foreignRelease<Handled>(
 }
 
 /** Returns the state of an id for a `peek`. */
-export function stateOf(found: OpenId<unknown> | undefined, now: number): PeekResult['state'] {
+export function stateOf(found: UncompletedId<unknown> | undefined, now: number): PeekResult['state'] {
   return (found?.leaseEndsAt ?? now) > now ? 'running' : 'unknown';
 }
 
@@ -176,8 +184,8 @@ function expiryOf({ leaseMs, retentionMs }: ClaimTerms, now: number): number {
 }
 
 /**
- * A clock that was set back says nothing about the time between two claims. One attempt too many parks an
- * event early, but one too few loses it.
+ * Returns true as well if the clock was set back: one attempt too many parks an event early, but one too few
+ * loses it.
  */
 function isSpaced(elapsedMs: number, attemptSpacingMs = 0): boolean {
   return elapsedMs < 0 || elapsedMs >= attemptSpacingMs;

@@ -6,7 +6,7 @@ export function limitOfServer(commandTimeoutMs: number): number {
   return Math.ceil(0.95 * commandTimeoutMs);
 }
 
-/** A thousand years: the times of a server end at some point. */
+/** A thousand years: the times of a server have a maximum. */
 const LONGEST_MS = 31_556_952_000_000;
 
 /** Returns a duration in whole milliseconds that any server can add to its time. */
@@ -14,7 +14,5 @@ export function wholeMs(ms: number): number {
   return Math.min(Math.ceil(ms), LONGEST_MS);
 }
 
-/**
- * A day. For this time the place of a removed dead letter is remembered, for lists that continue after it.
- */
+/** The place of a removed dead letter is kept for a day, because a list may continue after it. */
 export const REMOVED_KEPT_MS = 86_400_000;

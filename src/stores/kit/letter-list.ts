@@ -11,8 +11,8 @@ export interface ListedLetter<Place> {
 }
 
 /**
- * Returns the dead letters after another one, by the key and the listed place of that one. The key is empty
- * for the first dead letter; the place is undefined if it is not known.
+ * Returns the dead letters after the one with this key and listed place. With an empty key it begins at the
+ * first one; the place is undefined if it is not known.
  */
 export type LettersAfter<Place> = (
   key: string,

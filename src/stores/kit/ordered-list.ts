@@ -20,8 +20,8 @@ export interface StoredLetter extends StoredText {
 }
 
 /**
- * Asks a server for the dead letter after another one, by the key and the listed place of that one. Both are
- * empty for the first dead letter; only the place is empty if it is not known.
+ * Asks a server for the dead letter after the one with this key and listed place. Both are empty to ask for
+ * the first one; only the place is empty if it is not known.
  */
 export type NextLetter = (key: string, place: string) => Promise<StoredLetter | undefined>;
 

@@ -6,7 +6,7 @@ import type { ServerAnswer, ServerOperation } from './server-store.ts';
 export class PendingOperation {
   readonly operation: ServerOperation;
   /** When it began to wait, by the monotonic clock. */
-  readonly startedAt: number = performance.now();
+  readonly waitingSince: number = performance.now();
   /** When it was sent. The answer says how long it had waited until then. */
   sentAt: number | undefined;
   readonly #answer = new Deferred<ServerAnswer>();
@@ -23,14 +23,14 @@ export class PendingOperation {
     return this.operation.name === 'claim';
   }
 
-  /** True if the operation goes before claims: it frees an id, or keeps one that would be lost. */
+  /** True if the operation goes before claims. Most of these free an id or keep a lease. */
   get isUrgent(): boolean {
     return !this.isClaim;
   }
 
   settle(text: string): void {
-    const { startedAt, sentAt = startedAt } = this;
-    this.#answer.resolve({ text, waitedMs: sentAt - startedAt });
+    const { waitingSince, sentAt = waitingSince } = this;
+    this.#answer.resolve({ text, waitedMs: sentAt - waitingSince });
   }
 
   fail(reason: unknown): void {

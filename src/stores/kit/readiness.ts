@@ -12,14 +12,14 @@ export interface ClientConnection {
   /** True if the connection becomes ready by itself. If not, the application has to connect it. */
   readonly isConnecting: boolean;
   /** The message of the errors while the client is not ready. */
-  readonly absence: string;
+  readonly absenceMessage: string;
   /** Adds a listener for the moments when the connection becomes ready and when it ends for good. */
   onChange(listener: () => void): void;
   /**
    * Returns true if the command may be sent again: the client refused it before it sent anything, or sending
    * it twice does no harm.
    */
-  isUnsent(error: unknown): boolean;
+  maySendAgain(error: unknown): boolean;
 }
 
 /** The pause before the next try if a client counts as ready, but has sent nothing. */
@@ -35,8 +35,8 @@ const LOOK_AGAIN_MS = 100;
  * Lets operations wait until their client is connected. The clients would queue commands by themselves, but
  * they may send them after their callers have given up.
  *
- * While the client is away, an operation waits until the outage has lasted for as long as it may wait. So in
- * a long outage only the operations at its start wait; all later ones fail at once.
+ * While the client is away, an operation waits only until the outage is as long as the operation's `waitMs`.
+ * So in a long outage only the operations at its start wait; all later ones fail at once.
  */
 export class Readiness {
   static readonly #known = new WeakMap<ClientConnection, Readiness>();
@@ -62,12 +62,12 @@ export class Readiness {
     return this.#connection.isReady;
   }
 
-  /** Returns true if an operation failed before anything was sent. */
-  isUnsent(error: unknown): boolean {
-    return isInstance(error, NotConnectedError) || this.#connection.isUnsent(error);
+  /** Returns true if the operation may be sent again after this error. */
+  maySendAgain(error: unknown): boolean {
+    return isInstance(error, NotConnectedError) || this.#connection.maySendAgain(error);
   }
 
-  /** Calls `send` once the client is ready, and again if `send` has sent nothing. */
+  /** Calls `send` once the client is ready. Within `waitMs`, repeats it if {@link maySendAgain} is true. */
   async send<Reply>(send: () => Promise<Reply>, waitMs: number): Promise<Reply> {
     const startedAt = performance.now();
     for (;;) {
@@ -75,18 +75,18 @@ export class Readiness {
       try {
         return await send();
       } catch (error) {
-        if (!this.isUnsent(error) || performance.now() >= startedAt + waitMs) throw error;
+        if (!this.maySendAgain(error) || performance.now() >= startedAt + waitMs) throw error;
       }
       // The client notices a little later that its connection has ended.
       await pause(UNSENT_PAUSE_MS);
     }
   }
 
-  /** Resolves once the client is ready; rejects with {@link NotConnectedError} after `waitMs`, or at once. */
+  /** Resolves once the client is ready; rejects with {@link NotConnectedError} if it may not wait longer. */
   async wait(waitMs: number, startedAt: number = performance.now()): Promise<void> {
     while (!this.isReady) {
       const endsAt = this.#waitsUntil(waitMs, startedAt);
-      if (performance.now() >= endsAt) throw new NotConnectedError(this.#connection.absence);
+      if (performance.now() >= endsAt) throw new NotConnectedError(this.#connection.absenceMessage);
       await this.#nextChange(endsAt);
     }
     this.#awaySince = undefined;

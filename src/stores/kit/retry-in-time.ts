@@ -1,7 +1,7 @@
 import { jittered } from '../../receiver/timing/jitter.ts';
 import { pause, performance } from '../../receiver/timing/process-clock.ts';
 import { withTimeLimit } from '../../receiver/timing/time-limit.ts';
-import type { ServerFailures } from './server-failures.ts';
+import type { FailureRules } from './failure-rules.ts';
 
 const FIRST_PAUSE_MS = 20;
 
@@ -21,7 +21,7 @@ export function limitFromNow(ms: number): OperationLimit {
 export interface Try {
   /** Aborts at the limit. */
   readonly signal: AbortSignal;
-  /** Notes a failure after which the client retries by itself: it may be the last one before the limit. */
+  /** Notes a failure that the client retries by itself: if the time runs out, the last one is the reason. */
   readonly noteFailure: (error: unknown) => void;
 }
 
@@ -31,7 +31,7 @@ export interface Try {
  */
 export function retryInTime<T>(
   { ms, endsAt }: OperationLimit,
-  { server, mayPass, explain }: ServerFailures,
+  { server, isTemporary, explain }: FailureRules,
   work: (one: Try) => Promise<T>,
 ): Promise<T> {
   const controller = new AbortController();
@@ -47,7 +47,7 @@ export function retryInTime<T>(
     } catch (error) {
       noteFailure(error);
       const waitMs = jittered(pauseMs);
-      if (!mayPass(error) || performance.now() + waitMs >= endsAt) throw explain(error);
+      if (!isTemporary(error) || performance.now() + waitMs >= endsAt) throw explain(error);
       await pause(waitMs);
       return tryAgain(2 * pauseMs);
     }

@@ -28,8 +28,8 @@ const givenLetter = z.object({
 });
 
 /**
- * The most brackets and commas in a dead letter. A real dead letter has them in its headers, of which Node.js
- * accepts 16 KB. A planted dead letter of 63 MB blocked the process for 12 seconds.
+ * The most opening brackets and commas in a dead letter. A real one has them in its headers, of which Node.js
+ * accepts 16 KB. A forged dead letter of 63 MB blocked the process for 12 seconds.
  */
 const MOST_PARTS = 100_000;
 

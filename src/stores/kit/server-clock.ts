@@ -1,6 +1,6 @@
 import { performance } from '../../receiver/timing/process-clock.ts';
 
-/** Clocks run at slightly different speeds, so the server stops before the last part of a time limit. */
+/** Clocks run at slightly different speeds, so this part of a time limit is left unused at its end. */
 const DRIFT_ALLOWANCE = 0.02;
 
 /**
@@ -38,19 +38,19 @@ export class ServerClock {
   }
 
   /** The server's time a little before `endsAt`, which is a time of our monotonic clock. */
-  latest(endsAt: number): number {
+  lateAfter(endsAt: number): number {
     return endsAt + this.#offsetMs - this.#limitMs * DRIFT_ALLOWANCE;
   }
 
   /**
-   * Runs work that takes the time of {@link latest}, and resolves with undefined if the server refused it as
+   * Passes the time of {@link lateAfter} to work, and resolves with undefined if the server refused it as
    * late. A server refuses wrongly if its clock has jumped, or another server has taken over. Its answer
    * brought the new time, so the second try is right.
    */
   async runInTime<Result>(
     endsAt: number,
-    work: (latest: number) => Promise<Result | undefined>,
+    work: (lateAfter: number) => Promise<Result | undefined>,
   ): Promise<Result | undefined> {
-    return (await work(this.latest(endsAt))) ?? work(this.latest(endsAt));
+    return (await work(this.lateAfter(endsAt))) ?? work(this.lateAfter(endsAt));
   }
 }

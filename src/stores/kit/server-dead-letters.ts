@@ -21,8 +21,8 @@ export interface LetterOperations {
 }
 
 /**
- * Creates dead letters on a server. Their operations reject with DeadLetterError, whose message names the
- * server and the scope.
+ * Creates the {@link DeadLetters} that keep dead letters on a server. If the server fails, their operations
+ * reject with DeadLetterError, whose message names the server and the scope.
  */
 export function createServerDeadLetters(
   name: string,

@@ -128,8 +128,8 @@ function readClaim({ text, waitedMs = 0 }: ServerAnswer): ClaimResult | undefine
 }
 
 /**
- * Returns the arguments that only some operations have, for a server that takes the same ones for each: a
- * lease, or the time for which a release refuses claims, and a text.
+ * Returns the arguments that only some operations have, for a server whose operations all take the same ones.
+ * `ms` is the lease, or the time for which a release refuses claims; `detail` is a text.
  */
 export function termsOf(operation: ServerOperation): { readonly ms: number; readonly detail: string } {
   switch (operation.name) {

@@ -19,16 +19,16 @@ import { performance } from '../../receiver/timing/process-clock.ts';
 import { TransientMap } from '../../receiver/timing/transient-map.ts';
 import { propertyOf } from '../../receiver/values/foreign-values.ts';
 import {
+  afterFirstClaim,
+  afterForeignRelease,
+  afterNextClaim,
+  afterOwnRelease,
   attemptOf,
   type ClaimTerms,
-  firstClaim,
-  foreignRelease,
   isRenewable,
   msUntilFree,
-  nextClaim,
-  type OpenId,
-  ownRelease,
   stateOf,
+  type UncompletedId,
 } from '../kit/claim-rule.ts';
 import { RecentIds } from './recent-ids.ts';
 
@@ -47,7 +47,7 @@ export interface MemoryStoreOptions {
   readonly now?: (() => number) | undefined;
 }
 
-type OpenRecord = OpenId<readonly string[]>;
+type OpenRecord = UncompletedId<readonly string[]>;
 
 /** Longer than nearly all leases, and shorter than the retention of nearly all events. */
 const LONGEST_BRIEF_MS = 300_000;
@@ -154,10 +154,10 @@ class Memory {
     const terms = { token, retentionMs, handled: names, refuseClaimsMs };
     if (record !== undefined && record.token === token) {
       this.#claims.delete(key);
-      this.#remember(key, ownRelease(record, terms, now), now);
+      this.#remember(key, afterOwnRelease(record, terms, now), now);
       return { state: 'released' };
     }
-    if (refuseClaimsMs > 0) this.#refuse(key, foreignRelease(record, [], terms, now), now);
+    if (refuseClaimsMs > 0) this.#refuse(key, afterForeignRelease(record, [], terms, now), now);
     return { state: 'lost' };
   }
 
@@ -202,7 +202,7 @@ class Memory {
 }
 
 function claimRecord(found: OpenRecord | undefined, terms: ClaimTerms, now: number): OpenRecord {
-  return found === undefined ? firstClaim(terms, [], now) : nextClaim(found, terms, now);
+  return found === undefined ? afterFirstClaim(terms, [], now) : afterNextClaim(found, terms, now);
 }
 
 function claimResult(record: OpenRecord, now: number): ClaimResult {

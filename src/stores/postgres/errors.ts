@@ -55,7 +55,7 @@ export function mayRunAgain(error: unknown): boolean {
 }
 
 /** PostgreSQL has refused a statement because of other transactions: a second try can succeed. */
-export function mayPass(error: unknown): boolean {
+export function isTemporary(error: unknown): boolean {
   return mayRunAgain(error) || sqlStateOf(error) === LOCK_NOT_AVAILABLE;
 }
 

@@ -5,7 +5,7 @@ export type { InboxEvent, OnceOptions } from '../kit/inbox/once.ts';
 export type { PostgresClient, PostgresPool, PostgresQuery, PostgresResult } from './client.ts';
 export { createPostgresDeadLetters, type PostgresDeadLettersOptions } from './dead-letters/dead-letters.ts';
 export type { BeginTransaction, InboxQuery } from './inbox/commit-by-other-client.ts';
-export type { PostgresRows, PostgresStatement, PostgresTransaction } from './inbox/handler-statements.ts';
+export type { PostgresRows, PostgresStatement, PostgresTransaction } from './inbox/handler-transaction.ts';
 export {
   createPostgresInbox,
   type InboxContext,

@@ -6,7 +6,7 @@ import { alterTable } from './alter-table.ts';
 import { checkPool, columnOf, type PostgresPool, readSchema } from './client.ts';
 import { type PostgresConnection, withClient } from './connection.ts';
 import { isRefusal, isRefusedConnection } from './errors.ts';
-import { inboxFunctions, rankedLatest } from './inbox/sql-functions.ts';
+import { recordHandledSql, recordRankedSql } from './inbox/sql-functions.ts';
 import { storeFunctions } from './store/sql-functions.ts';
 
 /** Far longer than tables take, also behind other processes that migrate: it only ends a hanging one. */
@@ -128,9 +128,9 @@ create table ${schema}.inbox_latest (
   created_at timestamptz not null,
   primary key (scope, handler, key)
 );
-${inboxFunctions(schema)}`,
+${recordHandledSql(schema)}`,
 
-  rankedLatest,
+  recordRankedSql,
 
   (schema) => `
 ${alterTable(`${schema}.events`, 'add column refused jsonb')}

@@ -64,13 +64,13 @@ export class RedisConnection {
   }
 
   /** Returns true if {@link run} rejected before anything was sent. */
-  isUnsent(error: unknown): boolean {
-    return this.#readiness.isUnsent(error);
+  maySendAgain(error: unknown): boolean {
+    return this.#readiness.maySendAgain(error);
   }
 
   /**
    * Runs a script and resolves with its results. Rejects once the time limit has passed, counted from
-   * `startedAt`. If the client is not connected, rejects at once, with an error that `isUnsent` knows.
+   * `startedAt`. If the client is not connected, rejects at once: {@link maySendAgain} is true for the error.
    */
   run(call: ScriptCall, startedAt: number): Promise<readonly string[]> {
     const endsAt = startedAt + this.#limitMs;
@@ -79,16 +79,16 @@ export class RedisConnection {
   }
 
   async #runOrRepeat(call: ScriptCall, endsAt: number): Promise<readonly string[]> {
-    const results = await this.#clock.runInTime(endsAt, (latest) => this.#send(call, latest, endsAt));
+    const results = await this.#clock.runInTime(endsAt, (lateAfter) => this.#send(call, lateAfter, endsAt));
     if (results === undefined) throw lateError(this.#limitMs);
     return results;
   }
 
   /** Resolves with the results of one call, or with undefined if the script refused it as late. */
-  async #send(call: ScriptCall, latest: number, endsAt: number): Promise<readonly string[] | undefined> {
+  async #send(call: ScriptCall, lateAfter: number, endsAt: number): Promise<readonly string[] | undefined> {
     lastCall += 1;
     const number = `${callPrefix}.${lastCall}`;
-    const values = [String(Math.floor(latest)), number, ...call.values];
+    const values = [String(Math.floor(lateAfter)), number, ...call.values];
     const reply = await this.#evaluate({ ...call, values }, endsAt);
     return this.#readReply(reply, number);
   }
@@ -109,7 +109,7 @@ export class RedisConnection {
   }
 
   #checkReadiness(endsAt: number): void {
-    if (!this.#readiness.isReady) throw new NotConnectedError(this.#client.connection.absence);
+    if (!this.#readiness.isReady) throw new NotConnectedError(this.#client.connection.absenceMessage);
     if (performance.now() >= endsAt) throw lateError(this.#limitMs);
   }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readAcceptedJson, toAcceptedJson, toAcceptedText } from '../../../src/queues/bullmq/stored-data.ts';
+import { readPostgresJson, toPostgresJson, toPostgresText } from '../../../src/queues/bullmq/stored-data.ts';
 import { createJob } from '../../../src/receiver/queue/queued-job.ts';
 
 /** Texts with the characters that PostgreSQL refuses, and with their escapes, which it accepts. */
@@ -38,22 +38,22 @@ describe('a job for PostgreSQL', () => {
   test('has only accepted characters, and is read as it was', () => {
     fc.assert(
       fc.property(job, (given) => {
-        const stored: unknown = JSON.parse(JSON.stringify(toAcceptedJson(given)));
+        const stored: unknown = JSON.parse(JSON.stringify(toPostgresJson(given)));
         expect(textsOf(stored).filter((one) => !isAccepted(one))).toEqual([]);
-        expect(readAcceptedJson(stored)).toEqual(JSON.parse(JSON.stringify(given)));
+        expect(readPostgresJson(stored)).toEqual(JSON.parse(JSON.stringify(given)));
       }),
     );
   });
 
   test('is stored as it is if its characters are accepted', () => {
     const accepted = createJob(ordinary);
-    expect(toAcceptedJson(accepted)).toEqual(accepted.toJSON());
+    expect(toPostgresJson(accepted)).toEqual(accepted.toJSON());
   });
 
   test.each([undefined, null, 'text', 7, [], {}, { base64: 7 }, { base64: '' }, { base64: 'bm8gSlNPTg==' }])(
     'is %j in the queue: it is handed over as it is',
     (data) => {
-      expect(readAcceptedJson(data)).toBe(data);
+      expect(readPostgresJson(data)).toBe(data);
     },
   );
 });
@@ -61,7 +61,7 @@ describe('a job for PostgreSQL', () => {
 test('a text for PostgreSQL has its refused characters replaced, and nothing else', () => {
   fc.assert(
     fc.property(text, (given) => {
-      const accepted = toAcceptedText(given);
+      const accepted = toPostgresText(given);
       expect(isAccepted(accepted)).toBe(true);
       expect(accepted).toHaveLength(given.length);
       if (isAccepted(given)) expect(accepted).toBe(given);

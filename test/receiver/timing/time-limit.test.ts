@@ -22,7 +22,7 @@ test.each([
 
 test('a try that does not answer in time is told to stop', async () => {
   const pass = fakeTime();
-  const failures = { server: 'the server', mayPass: () => true, explain: () => new Error('unused') };
+  const failures = { server: 'the server', isTemporary: () => true, explain: () => new Error('unused') };
   let given: AbortSignal | undefined;
   const limited = retryInTime(limitFromNow(1_000), failures, ({ signal }) => {
     given = signal;

@@ -4,7 +4,7 @@ import type { Pool } from 'pg';
 import { createPostgresInbox, migratePostgres } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { rankedLatest } from '../../../src/stores/postgres/inbox/sql-functions.ts';
+import { recordRankedSql } from '../../../src/stores/postgres/inbox/sql-functions.ts';
 import { migrationSql } from '../../../src/stores/postgres/migrate.ts';
 import { awaitedLater } from '../../support/awaited-later.ts';
 import { packageRoot } from '../../support/child-program.ts';
@@ -24,7 +24,7 @@ describe('tables of an earlier version', () => {
     const sql = readFileSync(join(packageRoot, 'test', 'stores', 'postgres', 'version-1.sql'), 'utf8');
     await pool.query(sql.replaceAll('"posthorn"', `"${schema}"`));
     if (version === 1) return pool;
-    await pool.query(`do $do$ begin ${rankedLatest(`"${schema}"`)}
+    await pool.query(`do $do$ begin ${recordRankedSql(`"${schema}"`)}
 insert into "${schema}".migrations (version) values (2); end $do$`);
     return pool;
   }

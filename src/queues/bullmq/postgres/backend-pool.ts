@@ -2,7 +2,7 @@ import type { PgPool, PgPoolClient, PgQueryResult } from 'bullmq';
 import type { PostgresResult } from '../../../stores/postgres/client.ts';
 import type { QueueDatabase } from './database.ts';
 import { queryResultOf } from './queryable.ts';
-import { byOwnClock, byServerClock, FORGET_FUTURE_LOOK, looksForStalled } from './server-time.ts';
+import { byOwnClock, byServerClock, FORGET_FUTURE_CHECK, isStalledCheck } from './server-time.ts';
 import { QueueSession } from './session.ts';
 
 /** Runs a statement for BullMQ. */
@@ -19,7 +19,7 @@ export class BackendPool implements PgPool {
   }
 
   async query<Row>(text: string, values: readonly unknown[] = []): Promise<PgQueryResult<Row>> {
-    if (looksForStalled(text)) await this.#run(FORGET_FUTURE_LOOK, values.slice(0, 1));
+    if (isStalledCheck(text)) await this.#run(FORGET_FUTURE_CHECK, values.slice(0, 1));
     const timed = byServerClock(text, values);
     return byOwnClock(queryResultOf(await this.#run(timed.text, timed.values)));
   }

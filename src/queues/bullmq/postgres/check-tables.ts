@@ -20,11 +20,15 @@ const REMEDY =
   'POSTGRES_URL set';
 
 /** BullMQ's errors about the tables and the server. */
-const FINDINGS = [SchemaMigrationRequiredError, SchemaVersionMismatchError, UnsupportedPostgresVersionError];
+const COMPATIBILITY_ERRORS = [
+  SchemaMigrationRequiredError,
+  SchemaVersionMismatchError,
+  UnsupportedPostgresVersionError,
+];
 
 /** Returns true if the tables or the server do not fit the installed BullMQ. */
-export function isFinding(error: unknown): boolean {
-  return FINDINGS.some((Finding) => error instanceof Finding);
+export function isCompatibilityError(error: unknown): boolean {
+  return COMPATIBILITY_ERRORS.some((CompatibilityError) => error instanceof CompatibilityError);
 }
 
 /**
@@ -59,7 +63,7 @@ async function readVersion(client: PostgresClient): Promise<number> {
       const message = `the tables of the queue are missing in the schema "${QUEUE_SCHEMA}": ${REMEDY}`;
       throw new ConfigurationError(message, { cause });
     }
-    if (!isRefusal(cause) && !isFinding(cause)) throw cause;
+    if (!isRefusal(cause) && !isCompatibilityError(cause)) throw cause;
     const remedy = 'migrate the right database, and grant the role of the pool its rights (docs/queue.md)';
     throw new ConfigurationError(`the tables of the queue cannot be used: ${messageOf(cause)}: ${remedy}`, {
       cause,

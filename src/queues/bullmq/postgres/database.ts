@@ -31,26 +31,26 @@ const LOCK_LIMIT_MS = 15_000;
 
 /**
  * The database of a queue, which may be down, or not be migrated yet. BullMQ checks only once whether its
- * tables are there, so it must not check too early. Later it takes a lost connection for the failure of a
- * job. Therefore its statements wait here until they have an answer.
+ * tables are there, so it must not check too early. Its workers would count a lost connection as a failed
+ * job, so the statements of a worker wait here until they have an answer.
  */
 export class QueueDatabase implements ClientConnection {
   readonly pool: QueuePool;
   readonly isConnecting = true;
-  absence = 'the PostgreSQL of the queue has not answered yet';
+  absenceMessage = 'the PostgreSQL of the queue has not answered yet';
   isReady = false;
   readonly #log: (error: unknown) => void;
   readonly #listeners = new Set<() => void>();
   readonly #closing = new AbortController();
-  #looking: Promise<void> | undefined;
+  #checking: Promise<void> | undefined;
 
   constructor(pool: QueuePool, log: (error: unknown) => void) {
     this.pool = pool;
     this.#log = log;
-    // Each waiting statement listens to it, and Node.js warns of more than ten listeners.
+    // Each waiting statement listens to this signal, and Node.js warns of more than ten listeners.
     setMaxListeners(0, this.#closing.signal);
     pool.on('error', log);
-    this.#look(0);
+    this.#check(0);
   }
 
   onChange(listener: () => void): void {
@@ -58,7 +58,7 @@ export class QueueDatabase implements ClientConnection {
   }
 
   /** After a lost connection a job may be sent again: added twice, it is in the queue once. */
-  isUnsent(error: unknown): boolean {
+  maySendAgain(error: unknown): boolean {
     return !isRefusal(error);
   }
 
@@ -66,11 +66,11 @@ export class QueueDatabase implements ClientConnection {
   async ready(): Promise<void> {
     while (!this.isReady) {
       this.#closing.signal.throwIfAborted();
-      await this.#look();
+      await this.#check();
     }
   }
 
-  /** Runs one statement. */
+  /** Runs a statement once. */
   async run(text: string, values?: readonly unknown[]): Promise<PostgresResult> {
     try {
       return await this.#ask(({ client }) => runQuery(client, text, values));
@@ -80,7 +80,7 @@ export class QueueDatabase implements ClientConnection {
     }
   }
 
-  /** Runs one statement, and repeats it after each lost connection. */
+  /** Runs a statement, and repeats it after each failure that passes. */
   async runUntilAnswered(text: string, values?: readonly unknown[]): Promise<PostgresResult> {
     const endsAt = ABOUT_A_LOCK.test(text) ? performance.now() + LOCK_LIMIT_MS : Number.POSITIVE_INFINITY;
     for (;;) {
@@ -98,10 +98,10 @@ export class QueueDatabase implements ClientConnection {
 
   /** Notes that the database is lost: statements wait until it has passed a check. */
   lose(error: unknown): void {
-    this.absence = `the PostgreSQL of the queue is away: ${messageOf(error)}`;
+    this.absenceMessage = `the PostgreSQL of the queue is away: ${messageOf(error)}`;
     this.isReady = false;
     if (!this.#closing.signal.aborted) this.#log(error);
-    this.#look();
+    this.#check();
   }
 
   /** Ends the waiting. The pool stays open, because it belongs to the application. */
@@ -110,14 +110,14 @@ export class QueueDatabase implements ClientConnection {
     this.pool.removeListener('error', this.#log);
   }
 
-  #look(pauseMs = FIRST_PAUSE_MS): Promise<void> {
-    this.#looking ??= this.#lookUntilReady(pauseMs).finally(() => {
-      this.#looking = undefined;
+  #check(pauseMs = FIRST_PAUSE_MS): Promise<void> {
+    this.#checking ??= this.#checkUntilReady(pauseMs).finally(() => {
+      this.#checking = undefined;
     });
-    return this.#looking;
+    return this.#checking;
   }
 
-  async #lookUntilReady(firstPauseMs: number): Promise<void> {
+  async #checkUntilReady(firstPauseMs: number): Promise<void> {
     const { signal } = this.#closing;
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs + FIRST_PAUSE_MS, LONGEST_PAUSE_MS)) {
       await this.#pause(pauseMs);
@@ -128,7 +128,7 @@ export class QueueDatabase implements ClientConnection {
         for (const listener of this.#listeners) listener();
         return;
       } catch (error) {
-        this.absence = `the PostgreSQL of the queue cannot be used: ${messageOf(error)}`;
+        this.absenceMessage = `the PostgreSQL of the queue cannot be used: ${messageOf(error)}`;
         this.#log(error);
       }
     }

@@ -10,7 +10,7 @@ import { messageOf } from '../../../receiver/values/foreign-values.ts';
 import { checkPool, type PostgresClient, type PostgresPool } from '../../../stores/postgres/client.ts';
 import { withClient } from '../../../stores/postgres/connection.ts';
 import { isRefusal, isRefusedConnection } from '../../../stores/postgres/errors.ts';
-import { isFinding, QUEUE_SCHEMA } from './check-tables.ts';
+import { isCompatibilityError, QUEUE_SCHEMA } from './check-tables.ts';
 import { queryableOf } from './queryable.ts';
 
 /** Far longer than a migration takes, even behind those of other processes: it only ends one that hangs. */
@@ -58,11 +58,11 @@ export async function migrateQueueTables(pool: PostgresPool): Promise<{
   try {
     return await withClient(pool, performance.now() + LIMIT_MS, async ({ client }) => {
       const previous = await readVersion(client);
-      return { previous, version: await runMigrations(migratingOf(client), QUEUE_SCHEMA) };
+      return { previous, version: await runMigrations(withOwnCreateSchema(client), QUEUE_SCHEMA) };
     });
   } catch (cause) {
     const message = `the tables of the queue (schema "${QUEUE_SCHEMA}") could not be migrated: ${messageOf(cause)}`;
-    const isAnswer = isRefusal(cause) || isRefusedConnection(cause) || isFinding(cause);
+    const isAnswer = isRefusal(cause) || isRefusedConnection(cause) || isCompatibilityError(cause);
     if (isAnswer) throw new ConfigurationError(message, { cause });
     throw new UnavailableError('queue_unavailable', message, { cause });
   }
@@ -77,7 +77,7 @@ async function readVersion(client: PostgresClient): Promise<number> {
   }
 }
 
-function migratingOf(client: PostgresClient): PgQueryable {
+function withOwnCreateSchema(client: PostgresClient): PgQueryable {
   const { query } = queryableOf(client);
   return {
     query: (text, values) =>

@@ -26,13 +26,13 @@ export interface QueueClient extends PostgresClient {
 
 /** A notification of PostgreSQL. */
 export interface QueueNotification {
-  /** The channel, of `LISTEN`. */
+  /** The name after `LISTEN`. */
   readonly channel: string;
   /** The text that was sent along. */
   readonly payload?: string;
 }
 
-/** Throws ConfigurationError unless `connection` is a pool that is large enough. */
+/** Returns the pool; throws ConfigurationError if a queue cannot use it. */
 export function readQueuePool(functionName: string, connection: object): QueuePool {
   if (!isPool(connection)) {
     throw invalidOption(

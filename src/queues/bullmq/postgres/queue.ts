@@ -4,7 +4,7 @@ import { Readiness } from '../../../stores/kit/readiness.ts';
 import { closeInTime, connectionLog } from '../connection.ts';
 import { jobIdOf } from '../job-id.ts';
 import { JOB_OPTIONS, WAIT_MS } from '../job-options.ts';
-import { toAcceptedJson, toAcceptedText } from '../stored-data.ts';
+import { toPostgresJson, toPostgresText } from '../stored-data.ts';
 import { BackendPool } from './backend-pool.ts';
 import { QueueDatabase } from './database.ts';
 import type { QueuePool } from './pool.ts';
@@ -22,7 +22,7 @@ export function createPostgresQueue(pool: QueuePool, scope: string): Queue {
   return {
     add: (job, { waitMs = WAIT_MS } = {}) => {
       const options = { jobId: jobIdOf(job.id) };
-      const send = (): Promise<unknown> => bull.add(toAcceptedText(job.type), toAcceptedJson(job), options);
+      const send = (): Promise<unknown> => bull.add(toPostgresText(job.type), toPostgresJson(job), options);
       // The wait ends before the receiver gives up, so that the receiver learns the reason.
       return readiness.send(send, 0.95 * waitMs);
     },

@@ -10,7 +10,7 @@ export interface TimedStatement {
 /** The SQL for the time of the server, in milliseconds since the epoch. */
 const SERVER_NOW = '(extract(epoch from clock_timestamp()) * 1000)::bigint';
 
-/** A number from here on is a time, in milliseconds since the epoch: the counts of BullMQ stay smaller. */
+/** A number this large is a time, in milliseconds since the epoch: the counts of BullMQ stay smaller. */
 const LEAST_TIME = 2 ** 32;
 
 /**
@@ -30,13 +30,13 @@ function isTime(value: unknown): value is number {
   return typeof value === 'number' && value >= LEAST_TIME;
 }
 
-/** Adds the time of the server to `next_delay`, until which a worker sleeps. */
+/** Adds the column `server_now` to a result with `next_delay`, the time until which a worker sleeps. */
 function withServerNow(text: string): string {
   if (!/\bnext_delay\b/.test(text)) return text;
   return `select *, ${SERVER_NOW}::text as server_now from (\n${text.replace(/;\s*$/, '')}\n) as answer`;
 }
 
-/** Returns the result of such a statement with its times by the clock of this process. */
+/** Returns a result with its `next_delay`, if it has one, by the clock of this process. */
 export function byOwnClock({ rows, rowCount }: PgQueryResult): PgQueryResult {
   const [row] = rows;
   const [due, serverNow] = [propertyOf(row, 'next_delay'), propertyOf(row, 'server_now')];
@@ -45,14 +45,14 @@ export function byOwnClock({ rows, rowCount }: PgQueryResult): PgQueryResult {
   return { rows: [{ ...row, next_delay: ownDue }], rowCount };
 }
 
-/** Returns true for the statement by which a worker looks for the jobs of dead ones. */
-export function looksForStalled(text: string): boolean {
+/** Returns true for the statement by which a worker checks for the jobs of dead workers. */
+export function isStalledCheck(text: string): boolean {
   return text.includes('move_stalled_jobs_to_wait(');
 }
 
 /**
- * Forgets the time of the last look for stalled jobs of the queue `$1`, if that time is in the future: see
+ * Forgets the time of the last check for stalled jobs of the queue `$1`, if that time is in the future: see
  * {@link byServerClock}.
  */
-export const FORGET_FUTURE_LOOK: string = `delete from meta
+export const FORGET_FUTURE_CHECK: string = `delete from meta
 where queue = $1 and field = 'stalled-check' and value::bigint > ${SERVER_NOW}`;

@@ -4,7 +4,7 @@ import { BackendPool } from './backend-pool.ts';
 import { QueueDatabase } from './database.ts';
 import type { QueuePool } from './pool.ts';
 
-/** PostgreSQL, for a worker: its statements wait while the database is away. */
+/** Connects a worker to PostgreSQL. The worker's statements wait while the database is away. */
 export function postgresServer(
   pool: QueuePool,
   scope: string,
@@ -18,6 +18,6 @@ export function postgresServer(
       new BullWorker(scope, run, { ...options, connection }, createPostgresBackend),
     // BullMQ then ends its worker by itself. If it were disconnected, its timers would go on.
     cutOff: () => database.close(),
-    close: () => database.close(),
+    endWaits: () => database.close(),
   };
 }

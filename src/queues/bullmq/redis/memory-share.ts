@@ -9,8 +9,8 @@ import { messageOf, show } from '../../../receiver/values/foreign-values.ts';
 const ANSWER_KEPT_MS = 500;
 
 /**
- * The most bytes to add between two answers, as a part of the memory that must stay free: others add jobs
- * too.
+ * The most bytes to add between two answers, as a part of the memory that must stay free: other processes add
+ * jobs too.
  */
 const UNASKED_PART = 1 / 16;
 
@@ -20,7 +20,7 @@ interface Answer {
   readonly maxBytes: number;
   /** Includes the jobs that were on their way when Redis was asked, because Redis may not have seen them. */
   readonly usedBytes: number;
-  /** The bytes of all jobs that were added before the answer. */
+  /** The bytes of all jobs that were added before Redis was asked. */
   readonly addedBytes: number;
 }
 
@@ -60,7 +60,7 @@ export class MemoryShare {
     // Redis itself refuses a job that exceeds its whole memory.
     if (this.#maxShare === 1) return send();
     const bytes = sizeInRedis(job);
-    // Without an answer the connection is lost, and adding the job will fail.
+    // If there is no answer, Redis is away: adding the job will fail.
     while (this.#mustAsk(bytes) && (await this.#ask()));
     this.#check(bytes);
     this.#addedBytes += bytes;
@@ -125,7 +125,7 @@ export class MemoryShare {
     }
   }
 
-  /** A single Redis gets the command INFO, which BullMQ sends at its start: its user may send it. */
+  /** A single Redis gets INFO. Its user may send that, because BullMQ does so at its start. */
   async #info(): Promise<string> {
     const client = await this.#bull.getBackend().client;
     if (!client.isCluster) return client.info();

@@ -76,10 +76,10 @@ export class D1LetterOperations implements LetterOperations {
 
   /** Runs statements in one transaction, which does nothing once its caller has given up. */
   #write(prepare: () => Promise<readonly SqlStatement[]>): Promise<Rows> {
-    return this.#connection.runInTime(async (latest) => {
+    return this.#connection.runInTime(async (lateAfter) => {
       const statements = await prepare();
       try {
-        const [[answer] = [], ...rows] = await this.#connection.send([failIfLate(latest), ...statements]);
+        const [[answer] = [], ...rows] = await this.#connection.send([failIfLate(lateAfter), ...statements]);
         this.#connection.setTime(answer);
         return rows;
       } catch (error) {

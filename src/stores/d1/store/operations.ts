@@ -16,14 +16,14 @@ export class D1Operations {
 
   /** Resolves with the answer to an operation. */
   async run(operation: ServerOperation): Promise<ServerAnswer> {
-    return { text: await this.#connection.runInTime((latest) => this.#runOnce(operation, latest)) };
+    return { text: await this.#connection.runInTime((lateAfter) => this.#runOnce(operation, lateAfter)) };
   }
 
   /**
    * The read comes along, because it would otherwise take a second round trip and not be in the transaction.
    */
-  async #runOnce(operation: ServerOperation, latest: number): Promise<string | undefined> {
-    const { write, read, refusal } = statementsOf(this.#scope, operation, latest);
+  async #runOnce(operation: ServerOperation, lateAfter: number): Promise<string | undefined> {
+    const { write, read, refusal } = statementsOf(this.#scope, operation, lateAfter);
     const statements = [write, refusal, read].filter((statement) => statement !== undefined);
     if (read === undefined) {
       await this.#connection.send(withCleaning(statements));

@@ -8,7 +8,7 @@ import { DynamoLetterOperations } from './operations.ts';
 /** Options of {@link createDynamoDeadLetters}. */
 export interface DynamoDeadLettersOptions {
   /**
-   * The name or the ARN of the table, as for the store; both may have the same one: 3 to 255 letters, digits,
+   * The name or the ARN of the table, which may be that of the store. A name has 3 to 255 letters, digits,
    * `_`, `-` or `.`.
    */
   readonly table: string;

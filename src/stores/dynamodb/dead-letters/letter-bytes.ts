@@ -4,7 +4,7 @@ import * as zlib from 'node:zlib';
 const gzip = promisify(zlib.gzip);
 const gunzip = promisify(zlib.gunzip);
 
-/** A planted dead letter of a few kilobytes could otherwise fill the memory. */
+/** The longest text of a dead letter. Without a limit, a few forged kilobytes could fill the memory. */
 const MOST_BYTES = 256 * 1_048_576;
 
 /** Compresses the text of a dead letter: DynamoDB charges each kilobyte. */

@@ -2,12 +2,12 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { REMOVED_KEPT_MS } from '../../kit/durations.ts';
 import type { Attributes, DynamoConnection, WriteOutcome } from '../connection.ts';
 import { replacement } from '../item-update.ts';
-import { ordered, rankOf } from './letter-version.ts';
+import { rankOf, sortable } from './letter-version.ts';
 import type { LetterAddress, LetterVersion, WrittenVersion } from './part-items.ts';
 
 /**
- * The item of a dead letter. A removal makes a tombstone of it, so that a write of the dead letter that
- * arrives once more, late, finds its version there, and does not bring the dead letter back.
+ * The item of a dead letter. A removal leaves the version in the item (a "tombstone"), so that a late
+ * repetition of a write does not bring the dead letter back.
  */
 export interface LetterItem extends LetterVersion {
   /** The compressed text, unless it is in parts. */
@@ -23,8 +23,8 @@ export interface LetterItem extends LetterVersion {
 }
 
 /**
- * Stores the item of a dead letter, which then names a version. `found` is the item for which an earlier
- * write was refused: one of the same millisecond gives its position to the new dead letter.
+ * Stores the item of a dead letter. `found` is the item because of which an earlier try was refused: if it
+ * has the same `parkedAt`, its position is kept.
  */
 export function putLetterItem(
   at: LetterAddress,
@@ -32,7 +32,7 @@ export function putLetterItem(
   parkedAt: number,
   found: LetterItem | undefined,
 ): Promise<WriteOutcome> {
-  const moment = `${ordered(parkedAt)}/`;
+  const moment = `${sortable(parkedAt)}/`;
   const kept = found?.position?.startsWith(moment) ? found.position : undefined;
   const position = { S: kept ?? `${moment}${rankOf(version)}/${at.key}` };
   const isInPlace =
@@ -47,8 +47,8 @@ export function putLetterItem(
     ...(bytes && { letter: { B: bytes } }),
   };
   const write = replacement(attributes, LETTER_ATTRIBUTES, {
-    // Only a greater version takes the place of another: a write that arrives once more, late, must not bring
-    // back one whose parts are gone. The one that was found can be a damaged one, which is not in this order.
+    // Only a greater version replaces another: a late repetition of a write must not bring back a version
+    // whose parts are deleted. The found item may be damaged, so its version is replaced in any case.
     ConditionExpression:
       `attribute_not_exists(#version) or #version < :version and ${isInPlace}` +
       (foundVersion === undefined ? '' : ' or #version = :found'),
@@ -71,7 +71,6 @@ const LETTER_ATTRIBUTES: readonly string[] = [
   'ttl',
 ];
 
-/** Reads the item of a dead letter. */
 export async function getLetterItem(at: LetterAddress): Promise<LetterItem | undefined> {
   return readLetterItem(await at.connection.get(keyOfLetter(at)));
 }
@@ -126,7 +125,7 @@ export async function nextLetterKey(
   return undefined;
 }
 
-/** Their keys are far from a megabyte, which is the most of a page. */
+/** The keys of so many items are far below a megabyte, the limit of a page. */
 const MOST_PER_PAGE = 1_000;
 
 /** Counts dead letters up to a limit. */

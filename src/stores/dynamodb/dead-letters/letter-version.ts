@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 
 const DIGITS = 16;
 
-/** Numbers as text of one length are ordered as the numbers are. */
-export function ordered(number: number): string {
+/** Returns a number as a text of fixed length, which sorts as the number does. */
+export function sortable(number: number): string {
   const within = Math.min(Math.max(Math.trunc(number), 0), Number.MAX_SAFE_INTEGER);
   return String(within).padStart(DIGITS, '0');
 }
@@ -22,7 +22,7 @@ export function createVersions(): NextVersion {
   return (found = '') => {
     last = Math.max(last + 1, Date.now() * 1_000);
     const rank = Math.max(last, rankAfter(found));
-    return `${ordered(rank)}-${randomUUID()}`;
+    return `${sortable(rank)}-${randomUUID()}`;
   };
 }
 
@@ -33,6 +33,6 @@ export function rankOf(version: string): string {
 
 function rankAfter(version: string): number {
   const rank = Number(rankOf(version));
-  // Whoever repairs a table by hand can write any version.
+  // A person who repairs a table by hand can write any version.
   return Number.isFinite(rank) ? rank + 1 : 0;
 }

@@ -18,10 +18,10 @@ import {
 import { createVersions, type NextVersion } from './letter-version.ts';
 import {
   deleteParts,
+  ignoringErrors,
   type LetterAddress,
   type LetterVersion,
   readParts,
-  tidied,
   writeParts,
 } from './part-items.ts';
 
@@ -30,7 +30,7 @@ export class DynamoLetterOperations implements LetterOperations {
   readonly #connection: DynamoConnection;
   readonly #scope: string;
   readonly #nextVersion: NextVersion = createVersions();
-  /** A letter could be stored in a table without the index, but never be listed. */
+  /** True once the index was read: without the index no letter could be listed. */
   #hasIndex = false;
   readonly #readIndex = new SharedCall(async () => {
     await this.count(1);
@@ -71,16 +71,16 @@ export class DynamoLetterOperations implements LetterOperations {
   }
 
   count(limit: number): Promise<number> {
-    return countLetters(this.#connection.anew(), this.#scope, limit);
+    return countLetters(this.#connection.withNewLimit(), this.#scope, limit);
   }
 
   /** The address of a letter, for one operation. */
   #address(key: string): LetterAddress {
-    return { connection: this.#connection.anew(), scope: this.#scope, key };
+    return { connection: this.#connection.withNewLimit(), scope: this.#scope, key };
   }
 }
 
-/** A receiver gives a letter two seconds, and what is stored must not count as failed. */
+/** A receiver waits for two seconds: tidying must not make a letter that is stored count as failed. */
 const TIDYING_MS = 200;
 
 /** The parts come first, because nothing reads them before the letter's item names them. */
@@ -116,7 +116,7 @@ async function putLetter(
   await deleteOutdated(at, outdated);
 }
 
-/** Of several removals at once, one resolves with true. */
+/** If several removals run at once, only one resolves with true, unless the letter is written meanwhile. */
 async function removeLetter(at: LetterAddress): Promise<boolean> {
   const letter = await getLetterItem(at);
   if (letter?.position === undefined) return false;
@@ -128,7 +128,7 @@ async function removeLetter(at: LetterAddress): Promise<boolean> {
     await deleteOutdated(at, [letter]);
     return true;
   }
-  // A letter that was written since the read stays, as after a removal that came just before it.
+  // A letter that was written after the read stays: it counts as written after the removal.
   return present?.position !== undefined;
 }
 
@@ -136,8 +136,11 @@ async function removeLetter(at: LetterAddress): Promise<boolean> {
 async function deleteOutdated(at: LetterAddress, versions: readonly LetterVersion[]): Promise<void> {
   const split = versions.filter(({ parts }) => parts > 0);
   if (split.length === 0) return;
-  const later = { ...at, connection: at.connection.anew() };
-  await settledWithin(tidied(Promise.all(split.map((version) => deleteParts(later, version)))), TIDYING_MS);
+  const later = { ...at, connection: at.connection.withNewLimit() };
+  await settledWithin(
+    ignoringErrors(Promise.all(split.map((version) => deleteParts(later, version)))),
+    TIDYING_MS,
+  );
 }
 
 /** Resolves with the text of a letter; with an empty one if it is damaged, or parts of it are missing. */
@@ -148,7 +151,7 @@ async function readLetter(at: LetterAddress): Promise<string | undefined> {
     if (item?.position === undefined) return undefined;
     const bytes = item.parts === 0 ? item.bytes : await readParts(at, item);
     if (bytes !== undefined) return decompress(bytes);
-    // The letter was written anew or removed while its parts were read.
+    // If the version has changed, the letter was written anew meanwhile. If not, it is damaged.
     if (item.version === versionBefore) return '';
     versionBefore = item.version;
   }

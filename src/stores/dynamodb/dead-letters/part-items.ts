@@ -7,7 +7,7 @@ export interface LetterAddress {
   readonly key: string;
 }
 
-/** An item takes 400 KB, with its keys and the names of its attributes. */
+/** An item holds at most 400 KB, with its keys and the names of its attributes. */
 const MOST_BYTES = 300_000;
 
 /** One writing of a dead letter. Its parts bear its name, so parts of two writings never mix. */
@@ -38,7 +38,7 @@ export async function writeParts(at: LetterAddress, version: string, bytes: Buff
   const failed = (await Promise.allSettled(writes)).find(({ status }) => status === 'rejected');
   if (failed?.status !== 'rejected') return { version, parts, bytes: undefined };
   // Not awaited, because the time limit of this connection may be over.
-  void tidied(deleteParts({ ...at, connection: at.connection.anew() }, { version, parts }));
+  void ignoringErrors(deleteParts({ ...at, connection: at.connection.withNewLimit() }, { version, parts }));
   throw failed.reason;
 }
 
@@ -63,8 +63,8 @@ export async function deleteParts(at: LetterAddress, { version, parts }: LetterV
   await Promise.all(keys.map((Key) => at.connection.delete({ Key })));
 }
 
-/** Parts that stay behind only take room, so nothing fails for them. */
-export async function tidied(work: Promise<unknown>): Promise<void> {
+/** Ignores errors, because parts that stay behind only take room. */
+export async function ignoringErrors(work: Promise<unknown>): Promise<void> {
   try {
     await work;
   } catch {}

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { type ClaimTerms, firstClaim, type ReleaseTerms } from '../../kit/claim-rule.ts';
+import { afterFirstClaim, type ClaimTerms, type ReleaseTerms } from '../../kit/claim-rule.ts';
 import type { Attributes } from '../connection.ts';
 import { type ItemUpdate, replacement } from '../item-update.ts';
-import { expiryAttributes, type FoundOpenId, latestExpiry } from './id-item.ts';
+import { expiryAttributes, type FoundUncompletedId, latestExpiry } from './id-item.ts';
 
 type Condition = Pick<ItemUpdate, 'ConditionExpression' | 'ExpressionAttributeValues'>;
 
@@ -22,7 +22,7 @@ export function ifAbsent(now: number): Condition {
  * after its token has claimed the id again. Then it writes the same revision once more, but the number of the
  * attempt has grown.
  */
-export function unlessChanged({ revision, attempt }: FoundOpenId): Condition {
+export function unlessChanged({ revision, attempt }: FoundUncompletedId): Condition {
   return {
     ConditionExpression: 'revision = :revision and attempt = :attempt',
     ExpressionAttributeValues: { ':revision': { S: revision }, ':attempt': { N: String(attempt) } },
@@ -38,7 +38,7 @@ export function creation(attributes: Attributes): ItemUpdate {
 
 /** Extends the lease of its owner. A renewal that arrives once more, late, must not shorten it. */
 export function renewal(terms: ClaimTerms, now: number): ItemUpdate {
-  const { leaseEndsAt, expiresAt } = firstClaim(terms, '', now);
+  const { leaseEndsAt, expiresAt } = afterFirstClaim(terms, '', now);
   return {
     UpdateExpression:
       'set leaseEndsAt = :leaseEndsAt, renewedAt = :now, expiresAt = :expiresAt, #ttl = :ttl, revision = :revision',

@@ -1,4 +1,4 @@
-import type { OpenId, Refused } from '../../kit/claim-rule.ts';
+import type { Refused, UncompletedId } from '../../kit/claim-rule.ts';
 import type { Attributes } from '../connection.ts';
 
 /**
@@ -12,10 +12,10 @@ export const CLOCK_ALLOWANCE_MS = 10_000;
 const CLEANING_DELAY_MS = 3_600_000;
 
 /** The names of the handlers that have finished are JSON, or nothing. */
-export type OpenIdItem = OpenId<string>;
+export type UncompletedIdItem = UncompletedId<string>;
 
-/** An open id as it was read. */
-export interface FoundOpenId extends OpenIdItem {
+/** An uncompleted id as it was read. */
+export interface FoundUncompletedId extends UncompletedIdItem {
   /** New with each write. */
   readonly revision: string;
 }
@@ -28,7 +28,7 @@ export interface CompletedId {
 }
 
 /** An id as it was read. */
-export type FoundId = FoundOpenId | CompletedId;
+export type FoundId = FoundUncompletedId | CompletedId;
 
 /** Returns true for an id whose event was handled. */
 export function isCompleted(found: FoundId): found is CompletedId {
@@ -36,7 +36,7 @@ export function isCompleted(found: FoundId): found is CompletedId {
 }
 
 /** Returns true for an id that no claim has had: it only refuses claims. */
-export function isUnclaimed(found: FoundId): found is FoundOpenId {
+export function isUnclaimed(found: FoundId): found is FoundUncompletedId {
   return found.token === '';
 }
 
@@ -56,8 +56,8 @@ export function expiryAttributes(expiresAt: number): { expiresAt: { N: string };
   return { expiresAt: { N: String(expiresAt) }, ttl: { N: String(ttl) } };
 }
 
-/** The attributes of an open id besides its key. */
-export function openAttributes(id: OpenIdItem, revision: string): Attributes {
+/** The attributes of an uncompleted id besides its key. */
+export function openAttributes(id: UncompletedIdItem, revision: string): Attributes {
   return {
     ...expiryAttributes(id.expiresAt),
     revision: { S: revision },

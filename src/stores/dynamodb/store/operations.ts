@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import {
+  afterFirstClaim,
+  afterForeignRelease,
+  afterNextClaim,
+  afterOwnRelease,
   attemptOf,
   type ClaimTerms,
-  firstClaim,
-  foreignRelease,
   msUntilFree,
-  nextClaim,
-  type OpenId,
-  ownRelease,
   type ReleaseTerms,
   stateOf,
+  type UncompletedId,
 } from '../../kit/claim-rule.ts';
 import { wholeMs } from '../../kit/durations.ts';
 import type { ServerAnswer, ServerOperation } from '../../kit/server-store.ts';
@@ -20,7 +20,7 @@ import {
   CLOCK_ALLOWANCE_MS,
   expiryAttributes,
   type FoundId,
-  type FoundOpenId,
+  type FoundUncompletedId,
   isCompleted,
   isUnclaimed,
   keyOfId,
@@ -41,7 +41,9 @@ export class DynamoOperations {
 
   /** Resolves with the answer to an operation. */
   async run(operation: ServerOperation): Promise<ServerAnswer> {
-    return { text: await answerTo(operation, this.#connection.anew(), keyOfId(this.#scope, operation.key)) };
+    return {
+      text: await answerTo(operation, this.#connection.withNewLimit(), keyOfId(this.#scope, operation.key)),
+    };
   }
 }
 
@@ -87,7 +89,8 @@ async function claim(connection: DynamoConnection, key: Attributes, terms: Claim
     if (present !== undefined && isCompleted(present)) return 'completed';
     const msLeft = present === undefined ? 0 : msUntilFree(present, terms.token, now - CLOCK_ALLOWANCE_MS);
     if (msLeft > 0) return `busy ${msLeft}`;
-    const next = present === undefined ? firstClaim(terms, '', now) : nextClaim(present, terms, now);
+    const next =
+      present === undefined ? afterFirstClaim(terms, '', now) : afterNextClaim(present, terms, now);
     const revision = randomUUID();
     const outcome = await write(connection, key, { found, next: openAttributes(next, revision) }, now);
     if (outcome.isWritten) return claimAnswer(next, now);
@@ -98,8 +101,8 @@ async function claim(connection: DynamoConnection, key: Attributes, terms: Claim
 }
 
 /**
- * Writes an open id unless the item is another one than was found. The first try creates the item by an
- * UpdateItem, which a table with another key refuses, unlike a PutItem.
+ * Writes an uncompleted id unless the item is another one than was found. The first try creates the item by
+ * an UpdateItem, which a table with another key refuses, unlike a PutItem.
  */
 function write(
   connection: DynamoConnection,
@@ -113,7 +116,7 @@ function write(
   return connection.put({ Item: { ...key, ...next }, ...condition });
 }
 
-function claimAnswer(id: OpenId<string>, now: number): string {
+function claimAnswer(id: UncompletedId<string>, now: number): string {
   const firstClaimedMsAgo = Math.max(0, now - id.firstClaimedAt);
   return ['claimed', attemptOf(id), id.abandoned, firstClaimedMsAgo, id.spacedAttempts, id.handled].join(' ');
 }
@@ -127,7 +130,8 @@ async function renew(connection: DynamoConnection, key: Attributes, terms: Claim
     const present = presentOf(foundIn(outcome.found), now);
     if (present !== undefined && !isFreeFor(present, terms.token, now))
       return answerToRefusal(present, terms.token);
-    const next = present === undefined ? firstClaim(terms, '', now) : nextClaim(present, terms, now);
+    const next =
+      present === undefined ? afterFirstClaim(terms, '', now) : afterNextClaim(present, terms, now);
     const condition = present === undefined ? ifAbsent(now) : unlessChanged(present);
     const item = { ...key, ...openAttributes(next, randomUUID()) };
     const created = await connection.put({ Item: item, ...condition });
@@ -137,7 +141,7 @@ async function renew(connection: DynamoConnection, key: Attributes, terms: Claim
 }
 
 /** Returns true for an id that no claim has had, unless it refuses claims of the token. */
-function isFreeFor(present: FoundId, token: string, now: number): present is FoundOpenId {
+function isFreeFor(present: FoundId, token: string, now: number): present is FoundUncompletedId {
   return isUnclaimed(present) && msUntilFree(present, token, latestExpiry(now)) === 0;
 }
 
@@ -178,7 +182,9 @@ async function releaseAndRefuse(
     const present = presentOf(found, now);
     if (present !== undefined && isCompleted(present)) return 'completed';
     const isOwner = present?.token === terms.token;
-    const next = isOwner ? ownRelease(present, terms, now) : foreignRelease(present, '', terms, now);
+    const next = isOwner
+      ? afterOwnRelease(present, terms, now)
+      : afterForeignRelease(present, '', terms, now);
     const revision = randomUUID();
     const outcome = await write(connection, key, { found, next: openAttributes(next, revision) }, now);
     if (outcome.isWritten) return isOwner ? 'released' : 'lost';

@@ -7,7 +7,7 @@ import { ConfigurationError } from '../../../receiver/errors.ts';
 export class HandlerNames {
   static readonly #ofDatabases = new WeakMap<object, Map<string, HandlerNames>>();
 
-  /** The first function of each name in this process. */
+  /** The function that was first registered under each name. */
   readonly #first = new Map<string, object>();
   readonly #shared = new Set<string>();
   readonly #ofReceivers = new WeakMap<object, Map<string, object>>();
@@ -22,11 +22,10 @@ export class HandlerNames {
   }
 
   /**
-   * Takes a name for a function that a receiver registers. Returns true, once for each name, if another
-   * receiver has registered a different function under it. Throws {@link ConfigurationError} if the same
-   * receiver has.
+   * Registers a function of a receiver under a name. Returns true, once for each name, if another receiver
+   * has registered a different one. Throws {@link ConfigurationError} if the same receiver has done so.
    */
-  take(name: string, handler: object, receiver: object): boolean {
+  register(name: string, handler: object, receiver: object): boolean {
     const ofReceiver = this.#ofReceivers.get(receiver) ?? new Map<string, object>();
     this.#ofReceivers.set(receiver, ofReceiver);
     if ((ofReceiver.get(name) ?? handler) !== handler) {

@@ -2,8 +2,8 @@ import { brandClasses, CodedError, PermanentError } from '../../../receiver/erro
 import { isInstance, messageOf } from '../../../receiver/values/foreign-values.ts';
 
 /**
- * A handler of an inbox was not run to a confirmed commit. It is the `cause` of `handler_failed`; what a
- * handler throws itself stays as it is.
+ * The inbox could not run a handler, commit its work, or confirm the commit. This error is the `cause` of
+ * `handler_failed`; an error that the handler throws stays as it is.
  */
 export class InboxError extends CodedError<'InboxError'> {}
 
@@ -28,16 +28,16 @@ export function committedByHandler(cause: unknown, advice = ''): PermanentError 
   );
 }
 
-/** The error for a statement that would end the transaction. `free` names statements that would not. */
-export function endingRefused(free: string): InboxError {
+/** The error for a statement that would end the transaction. `allowed` names statements that would not. */
+export function endingRefused(allowed: string): InboxError {
   return new InboxError(
     'inbox_transaction_ended',
     'the inbox begins and ends the transaction of a handler: what one writes that has ended its transaction itself ' +
-      `is not tied to the record of the inbox; ${free} are free`,
+      `is not tied to the record of the inbox; ${allowed} are free`,
   );
 }
 
-/** Returns true for an error of {@link endedByHandler}. */
+/** Returns true for an InboxError with the code of {@link endedByHandler}. */
 export function isEndedByHandler(error: unknown): boolean {
   return isInstance(error, InboxError) && error.code === 'inbox_transaction_ended';
 }

@@ -13,17 +13,16 @@ import { type LatestEvent, type RankedKey, readLatest } from './latest.ts';
 export interface InboxEvent {
   /** Two events with the same id are the same event. */
   readonly id: string;
-  /** ISO 8601; compared by `latest`. */
+  /** A time in ISO 8601. With the option `latest`, the inbox compares it. */
   readonly created_at: string;
 }
 
 /** Options of `inbox.once`. */
 export interface OnceOptions<Event> {
   /**
-   * Gives a key, such as the id of the resource: events that were created before the newest one that this
-   * handler has handled for their key are skipped. If it gives undefined or an empty text, because the data
-   * lacks it, the attempt fails. `{ key, rank }` compares events of the same `created_at` by their rank; a
-   * key alone has the rank 0.
+   * Returns a key, such as the id of the resource. An event is skipped if this handler has handled a newer
+   * one with the same key. If the key is undefined or empty, because the data lacks it, the attempt fails.
+   * `{ key, rank }` compares events of the same `created_at` by their rank; a key alone has the rank 0.
    */
   readonly latest?: (event: Event) => string | RankedKey | undefined;
 }
@@ -73,7 +72,7 @@ export function onceHandler<Event extends InboxEvent>(
     const reason = await runOnce(run, event, context);
     return reason === undefined ? undefined : skipped(reason);
   };
-  return nameHandler(name, handleOnce, (receiver) => names.take(name, handler, receiver));
+  return nameHandler(name, handleOnce, (receiver) => names.register(name, handler, receiver));
 }
 
 /** Returns a context for the handler of the application: that of the delivery, with a member of the inbox. */
@@ -86,7 +85,7 @@ export function contextWith<Member extends object>(
 
 /** This much of the delivery's time is kept, so that its report can say why the handler did not begin. */
 const RESERVE_MS = 200;
-/** The least wait, also after the deadline: the receiver may have a clock of its own. */
+/** The least wait: `deadlineAt` may be by another clock, the option `now` of the receiver. */
 const LEAST_MS = 1_000;
 
 /** The longest wait of a handler until it begins, in milliseconds. */

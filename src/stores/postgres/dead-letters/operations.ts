@@ -2,7 +2,7 @@ import { performance } from '../../../receiver/timing/process-clock.ts';
 import { ServerClock } from '../../kit/server-clock.ts';
 import type { PostgresPool, PostgresResult } from '../client.ts';
 import { withClient } from '../connection.ts';
-import { lateError, mayPass } from '../errors.ts';
+import { isTemporary, lateError } from '../errors.ts';
 import { MAX_TRIES } from './statements.ts';
 
 /** A row of a result. */
@@ -46,10 +46,10 @@ export class PostgresLetterOperations {
       try {
         // Only now, because an answer that came during the wait for the client has brought a newer time.
         return await withClient(this.#pool, endsAt, (connection) =>
-          connection.query(text, [this.#clock.latest(endsAt), ...values]),
+          connection.query(text, [this.#clock.lateAfter(endsAt), ...values]),
         );
       } catch (error) {
-        if (!mayPass(error) || tries === MAX_TRIES) throw error;
+        if (!isTemporary(error) || tries === MAX_TRIES) throw error;
       }
     }
   }

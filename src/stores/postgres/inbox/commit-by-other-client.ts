@@ -7,7 +7,7 @@ import { columnOf, type PostgresPool } from '../client.ts';
 import { IN_FAILED_TRANSACTION, sqlStateOf } from '../errors.ts';
 import { cancel } from './commit-in-pool.ts';
 import { PROBE, settleFailure } from './record.ts';
-import type { InboxRun, RunTransaction, TransactionStep } from './run.ts';
+import type { InboxRun, RunTransaction, TransactionProgress } from './run.ts';
 import { LATE } from './time-limits.ts';
 
 /**
@@ -19,9 +19,9 @@ import { LATE } from './time-limits.ts';
 export type InboxQuery = (text: string, values: (string | null)[]) => Promise<unknown>;
 
 /**
- * Runs `work` in a transaction of another client, and resolves with what it returned once that has been
- * committed: the reason if the handler was skipped. Rolls back and rejects if it rejects. `tx` is what the
- * handler gets as `context.transaction`; `query` runs a statement of the inbox in the transaction.
+ * Runs `work` in a transaction of another client, and commits the transaction. Then resolves with the result
+ * of `work`: the reason if the handler was skipped. If `work` rejects, rolls back and rejects. `tx` is what
+ * the handler gets as `context.transaction`; `query` runs a statement of the inbox in the transaction.
  */
 export type BeginTransaction<Tx> = (
   work: (tx: Tx, query: InboxQuery) => Promise<SkipReason | undefined>,
@@ -29,18 +29,18 @@ export type BeginTransaction<Tx> = (
 
 /** Runs handlers in transactions that another client begins and commits. */
 export function commitByOtherClient<Tx>(begin: BeginTransaction<Tx>, pool: PostgresPool): RunTransaction<Tx> {
-  return async (run, step, handle) => {
+  return async (run, progress, handle) => {
     let isGivenUp = false;
     let hasEnded = false;
     const recorded = new Deferred<void>();
     const work = async (tx: Tx, query: InboxQuery): Promise<SkipReason | undefined> => {
       await checkTransaction(query);
-      const reason = await step.record(run, (values) => query(run.statements.record, values));
+      const reason = await progress.record(run, (values) => query(run.statements.record, values));
       if (isGivenUp) throw late();
       recorded.resolve();
       if (reason === undefined) {
-        await untilHandled(pool, run, step, handle(tx));
-        await probe(query, step);
+        await untilHandled(pool, run, progress, handle(tx));
+        await probe(query, progress);
       }
       hasEnded = true;
       return reason;
@@ -51,9 +51,9 @@ export function commitByOtherClient<Tx>(begin: BeginTransaction<Tx>, pool: Postg
         if (hasEnded) return reason;
         throw new ConfigurationError('begin must run its work, and resolve once that is committed');
       } catch (error) {
-        const { xact } = step;
+        const { xact } = progress;
         if (xact === undefined || hasEnded) throw error;
-        // Nothing of a failed run may be committed. If its record is there, the handler or the client did it.
+        // A failed run must commit nothing. If its record is there, the handler or the client committed it.
         throw await settleFailure(pool, run, { error, xact, hasEnded: isEndedByHandler(error) });
       }
     };
@@ -72,7 +72,7 @@ export function commitByOtherClient<Tx>(begin: BeginTransaction<Tx>, pool: Postg
 async function untilHandled(
   pool: PostgresPool,
   { limits }: InboxRun,
-  { xact }: TransactionStep,
+  { xact }: TransactionProgress,
   handled: Promise<unknown>,
 ): Promise<void> {
   try {
@@ -96,7 +96,7 @@ async function checkTransaction(query: InboxQuery): Promise<void> {
 }
 
 /** The last statement shows that the transaction is alive, and that it is still the one that was begun. */
-async function probe(query: InboxQuery, { xact }: TransactionStep): Promise<void> {
+async function probe(query: InboxQuery, { xact }: TransactionProgress): Promise<void> {
   let result: unknown;
   try {
     result = await query(PROBE, []);

@@ -5,25 +5,25 @@ import { endedByHandler, InboxError, swallowed } from '../../kit/inbox/inbox-err
 import type { PostgresPool } from '../client.ts';
 import { PostgresConnection, withClient } from '../connection.ts';
 import { IN_FAILED_TRANSACTION, isRefusedCommit, lateError, sqlStateOf } from '../errors.ts';
-import { HandlerStatements, type PostgresTransaction } from './handler-statements.ts';
+import { HandlerTransaction, type PostgresTransaction } from './handler-transaction.ts';
 import { type SchemaRecordKey, settleFailure, TransactionRecord } from './record.ts';
 import type { RunTransaction } from './run.ts';
 import { GRACE_MS, LATE, type RunLimits } from './time-limits.ts';
 
 /** Runs handlers in transactions on clients of the pool, and commits them. */
 export function commitInPool(pool: PostgresPool): RunTransaction<PostgresTransaction> {
-  return async (run, step, handle) => {
+  return async (run, progress, handle) => {
     const transaction = await PoolTransaction.open(pool, run.limits);
     try {
       const begin = run.statements.beginAndRecord;
-      const reason = await step.record(run, (values) => transaction.begin(begin(values)));
-      if (reason === undefined) await run.limits.orAbort(handle(transaction.handOver(run, step.xact)));
+      const reason = await progress.record(run, (values) => transaction.begin(begin(values)));
+      if (reason === undefined) await run.limits.orAbort(handle(transaction.handOver(run, progress.xact)));
       await transaction.commit();
       return reason;
     } catch (error) {
-      await transaction.rollBack(step.xact);
-      const { mayHaveEnded, hasEnded } = transaction.doubt;
-      throw mayHaveEnded ? await settleFailure(pool, run, { error, xact: step.xact, hasEnded }) : error;
+      await transaction.rollBack(progress.xact);
+      const { mayHaveEnded, hasEnded } = transaction.handlerEnd;
+      throw mayHaveEnded ? await settleFailure(pool, run, { error, xact: progress.xact, hasEnded }) : error;
     }
   };
 }
@@ -31,11 +31,11 @@ export function commitInPool(pool: PostgresPool): RunTransaction<PostgresTransac
 /** A transaction on a client of the pool, from BEGIN until the client is given back. */
 class PoolTransaction {
   /** The handle that the handler gets, once the record is written. */
-  #handle: HandlerStatements | undefined;
+  #handle: HandlerTransaction | undefined;
   readonly #pool: PostgresPool;
   readonly #connection: PostgresConnection;
   readonly #limits: RunLimits;
-  /** A statement got no answer, or it may still come. */
+  /** The message with BEGIN got no answer, and may still run. */
   #isUnknown = false;
   /** The inbox has sent its own COMMIT: whatever is committed now holds the whole work, and its record. */
   #isCommitSent = false;
@@ -47,7 +47,7 @@ class PoolTransaction {
     this.#limits = limits;
   }
 
-  /** Takes a client, on which {@link begin} begins. */
+  /** Takes a client of the pool. */
   static async open(pool: PostgresPool, limits: RunLimits): Promise<PoolTransaction> {
     const taking = PostgresConnection.acquire(pool);
     try {
@@ -62,7 +62,7 @@ class PoolTransaction {
     }
   }
 
-  /** Runs BEGIN and another statement, in one message; resolves with the result of that. */
+  /** Sends BEGIN and a statement in one message; resolves with the statement's result. */
   async begin(text: string): Promise<unknown> {
     try {
       const results: unknown = await this.#limits.within(this.#connection.query(text));
@@ -74,24 +74,24 @@ class PoolTransaction {
   }
 
   /** The transaction as the handler gets it. `xact` is the number of the transaction that has the record. */
-  handOver(key: SchemaRecordKey, xact: string | undefined): HandlerStatements {
-    this.#handle = new HandlerStatements(
+  handOver(key: SchemaRecordKey, xact: string | undefined): HandlerTransaction {
+    this.#handle = new HandlerTransaction(
       this.#connection,
       new TransactionRecord(this.#connection, key, xact),
     );
     return this.#handle;
   }
 
-  /** Says if the handler may have ended the transaction, and if it is known to have. */
-  get doubt(): { readonly mayHaveEnded: boolean; readonly hasEnded: boolean } {
+  /** Says whether the handler has ended the transaction before the inbox commits: perhaps, or certainly. */
+  get handlerEnd(): { readonly mayHaveEnded: boolean; readonly hasEnded: boolean } {
     const hasEnded = this.#handle?.hasEnded === true;
     const mayHaveEnded = (hasEnded || this.#handle?.record.wasWithheld === true) && !this.#isCommitSent;
     return { mayHaveEnded, hasEnded };
   }
 
   /**
-   * Commits, after the statements that the handler did not await. Only the answer `COMMIT` counts, because
-   * PostgreSQL answers `ROLLBACK`, without an error, if a statement has failed.
+   * Waits for the statements that the handler did not await, and commits. Only the answer `COMMIT` counts,
+   * because PostgreSQL answers `ROLLBACK`, without an error, if a statement has failed.
    */
   async commit(): Promise<void> {
     if (this.#handle !== undefined) await this.#finish(this.#handle);
@@ -124,10 +124,10 @@ class PoolTransaction {
   }
 
   /**
-   * Waits for the statements that the handler did not await, and sees to it that its transaction has the
-   * record. A handler that has swallowed an error may have rolled back to a savepoint, or ended it.
+   * Waits for the statements that the handler did not await, and makes sure that the record is in the
+   * transaction: a handler that has swallowed an error may have rolled back, or ended the transaction.
    */
-  async #finish(handle: HandlerStatements): Promise<void> {
+  async #finish(handle: HandlerTransaction): Promise<void> {
     const running = handle.finish();
     if (running !== undefined) await this.#limits.orAbort(running);
     handle.checkAlive();
@@ -148,16 +148,15 @@ class PoolTransaction {
   }
 }
 
-/** Cancels what a transaction runs. Once that has ended, no process holds the lock of its number. */
+/** Cancels what a transaction runs. Until a transaction ends, its process holds a lock of its number. */
 const CANCEL = `select pg_cancel_backend(pid) from pg_locks
   where locktype = 'transactionid' and mode = 'ExclusiveLock' and granted and transactionid = $1::xid`;
 
 const CANCEL_AGAIN_MS = 100;
 
 /**
- * Cancels what a transaction runs, until that has ended, or the grace is over. The `cancel` of `pg` is of no
- * use here: it needs the client of the query, and it names the process of the connection, which is another
- * one if PgBouncer lies in between.
+ * Cancels what a transaction runs, until that has ended, or the grace is over. The `cancel` of `pg` does not
+ * help here: it needs the client of the query, and through PgBouncer it names another process.
  */
 export async function cancel(
   pool: PostgresPool,
@@ -170,7 +169,7 @@ export async function cancel(
     () => true,
   );
   while (performance.now() < endsAt) {
-    // A cancellation that comes before its query does nothing: hence again and again.
+    // A cancellation that comes before its query does nothing, so it is repeated.
     await withClient(pool, endsAt, (connection) => connection.query(CANCEL, [xact])).catch(() => {});
     if ((await settledWithin(hasEnded, CANCEL_AGAIN_MS)) === true) return;
   }

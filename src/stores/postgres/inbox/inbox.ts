@@ -14,7 +14,7 @@ import {
 import { checkPool, type PostgresPool, readSchema } from '../client.ts';
 import { type BeginTransaction, commitByOtherClient } from './commit-by-other-client.ts';
 import { commitInPool } from './commit-in-pool.ts';
-import type { PostgresTransaction } from './handler-statements.ts';
+import type { PostgresTransaction } from './handler-transaction.ts';
 import { prune } from './prune.ts';
 import { recordStatements } from './record.ts';
 import { type InboxRun, type RunTransaction, runOnce } from './run.ts';
@@ -82,10 +82,10 @@ export interface PostgresInbox<Tx = PostgresTransaction> {
 }
 
 /**
- * Creates an inbox: handlers whose effects are rows in PostgreSQL have them exactly once, whatever the store
- * of the receiver has forgotten. Its tables are those of `migratePostgres`. The pool is one of `pg` 8, and
- * closing it is up to you; handlers of inboxes take all of its connections but a few, so it should have two
- * or more.
+ * Creates an inbox: the rows that a handler writes in PostgreSQL are committed exactly once, even if the
+ * store of the receiver has forgotten the event. Its tables are those of `migratePostgres`. The pool is one
+ * of `pg` 8, and closing it is up to you; handlers of inboxes take all of its connections but a few, so it
+ * should have two or more.
  *
  * @throws ConfigurationError if the pool is not one of pg, and for a wrong or missing option.
  *
@@ -101,7 +101,7 @@ export function createPostgresInbox<Tx = PostgresTransaction>(
   pool: PostgresPool,
   options: PostgresInboxOptions<Tx> & { readonly begin: BeginTransaction<Tx> },
 ): PostgresInbox<Tx>;
-/** The same without `begin`: handlers get a transaction on a client of the pool. */
+/** Creates an inbox without `begin`: handlers get a transaction on a client of the pool. */
 export function createPostgresInbox(
   pool: PostgresPool,
   options: Omit<PostgresInboxOptions<PostgresTransaction>, 'begin'>,
@@ -140,7 +140,7 @@ function createInbox<Tx>(
         const handle = async (transaction: Tx): Promise<unknown> =>
           checkBegun(await handler(event, contextWith(context, { transaction })));
         try {
-          return await runOnce(run, runsInPool, (step) => runTransaction(run, step, handle));
+          return await runOnce(run, runsInPool, (progress) => runTransaction(run, progress, handle));
         } finally {
           limits.end();
         }
@@ -154,9 +154,8 @@ const MAX_IDLE_MS = 30_000;
 const MIN_IDLE_MS = 1_000;
 
 /**
- * The time for which a transaction may stand still between two statements before PostgreSQL ends it, so that
- * a process that froze gives its row up: as long as the delivery has until its deadline, which is 30 seconds
- * at most.
+ * Returns the time after which PostgreSQL ends an idle transaction, so that a frozen process loses its row:
+ * the time from the arrival to the deadline, but 1 to 30 seconds.
  */
 function longestIdleMs({ deadlineAt, receivedAt }: HandlerContext): number {
   return Math.min(Math.max(deadlineAt - receivedAt, MIN_IDLE_MS), MAX_IDLE_MS);

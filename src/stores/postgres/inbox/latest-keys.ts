@@ -3,9 +3,9 @@ import { Deferred } from '../../kit/deferred.ts';
 import { ROW_PAUSE_MS, type RunLimits } from './time-limits.ts';
 
 /**
- * The keys of `latest` that have runs in this process. Of the runs of a key that wait, one looks for its row
- * in PostgreSQL, which decides; the others wait here, in the order of their arrival. If each of them looked,
- * they would take the connections of runs that could go on.
+ * The keys of `latest` that have runs in this process. Only one waiting run of a key tries to lock the row in
+ * PostgreSQL; the others wait here, in the order of their arrival. If each of them tried, they would take the
+ * connections of runs that could go on.
  */
 export class LatestKeys {
   readonly #keys = new Map<string, LatestKey>();
@@ -19,9 +19,9 @@ export class LatestKeys {
 }
 
 class LatestKey {
-  /** The permit to look for the row. */
-  readonly looking: Semaphore = new Semaphore(1);
-  /** Resolves when the transaction of this process ends that has the row, if there is one. */
+  /** The permit to try to lock the row. */
+  readonly trying: Semaphore = new Semaphore(1);
+  /** Resolves when the transaction that has the row ends; undefined if no run of this process has the row. */
   runEnd: Promise<void> | undefined;
   readonly #forget: () => void;
   #runs = 0;
@@ -43,8 +43,8 @@ class LatestKey {
 /** One run of a key. */
 export class KeyRun {
   readonly #key: LatestKey;
-  #isLooking = false;
-  /** Resolved when the transaction ends that has the row. */
+  #isTrying = false;
+  /** Resolves when the last transaction of this run that got the row ends. */
   #transactionEnd: Deferred<void> | undefined;
 
   constructor(key: LatestKey) {
@@ -52,31 +52,31 @@ export class KeyRun {
     key.add();
   }
 
-  /** Resolves when a run of this process ends that has the row, if there is one. */
+  /** Resolves when the run of this process that has the row ends its transaction, if there is one. */
   get otherRunEnd(): Promise<void> | undefined {
     return this.#key.runEnd;
   }
 
-  /** Waits until this run may look for the row; resolves with true if it had to wait. */
-  async look(limits: RunLimits): Promise<boolean> {
-    if (this.#isLooking) return true;
-    const { looking } = this.#key;
-    const hasQueued = !looking.tryAcquire();
+  /** Waits until this run may try to lock the row; resolves with true if it had to wait. */
+  async waitForTurn(limits: RunLimits): Promise<boolean> {
+    if (this.#isTrying) return true;
+    const { trying } = this.#key;
+    const hasQueued = !trying.tryAcquire();
     // A run that begins again, after a conflict, has waited already.
     const isUrgent = this.#transactionEnd !== undefined;
-    if (hasQueued) await looking.acquire((granted) => limits.within(granted), { isUrgent });
-    this.#isLooking = true;
+    if (hasQueued) await trying.acquire((granted) => limits.within(granted), { isUrgent });
+    this.#isTrying = true;
     const { runEnd } = this.#key;
-    // Its row is not free yet, unless PostgreSQL has ended its transaction.
+    // That run still has the row, unless PostgreSQL has ended its transaction.
     if (runEnd !== undefined) await limits.pause(ROW_PAUSE_MS, runEnd);
     return hasQueued || runEnd !== undefined;
   }
 
-  /** The transaction has the row, so the next run may look for it. */
+  /** The transaction has the row, so the next run may try to lock it. */
   begin(): void {
     this.#transactionEnd = new Deferred();
     this.#key.runEnd = this.#transactionEnd.promise;
-    this.#stopLooking();
+    this.#stopTrying();
   }
 
   /** The transaction has ended, if it had begun. */
@@ -86,14 +86,14 @@ export class KeyRun {
     if (this.#key.runEnd === this.#transactionEnd.promise) this.#key.runEnd = undefined;
   }
 
-  /** Ends the run: it looks for the row no longer, and the key is forgotten with its last run. */
+  /** Ends the run: it tries to lock the row no longer, and the key is forgotten with its last run. */
   leave(): void {
-    this.#stopLooking();
+    this.#stopTrying();
     this.#key.remove();
   }
 
-  #stopLooking(): void {
-    if (this.#isLooking) this.#key.looking.release();
-    this.#isLooking = false;
+  #stopTrying(): void {
+    if (this.#isTrying) this.#key.trying.release();
+    this.#isTrying = false;
   }
 }

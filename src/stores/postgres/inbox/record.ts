@@ -14,8 +14,8 @@ export interface RecordStatements {
   /** The parameters are those of the function `record_ranked`. Gives `recorded`. */
   readonly record: string;
   /**
-   * BEGIN, and the same record, in one message: a transaction that is written by hand takes one more. Only a
-   * message without parameters can have several statements, so the values are in the text.
+   * BEGIN and the same statement in one message, which saves a round trip. Only a message without parameters
+   * can have several statements, so the values are in the text.
    */
   readonly beginAndRecord: (values: readonly (string | null)[]) => string;
 }
@@ -55,7 +55,7 @@ export interface SchemaRecordKey extends RecordKey {
   readonly statements: RecordStatements;
 }
 
-/** A condition on a row of the inbox. */
+/** Finds one record. */
 const IS_RECORD = 'scope = $1 and event_key = $2 and handler = $3';
 
 /** The parameters of {@link IS_RECORD}. */
@@ -104,9 +104,9 @@ export class TransactionRecord {
   }
 
   /**
-   * Puts the record back at the end of the handler, unless a ROLLBACK TO has done so. It is too early before:
-   * within a savepoint the row would get another number, by which it could not be taken back. Resolves with
-   * false if the transaction is another one; rejects if it has failed.
+   * Puts the record back at the end of the handler, unless a ROLLBACK TO has done so. Not earlier: a row from
+   * within a savepoint has another transaction number, and could not be taken back. Resolves with false if
+   * the transaction is another one; rejects if it has failed.
    */
   async restore(): Promise<boolean> {
     if (!this.wasWithheld) return this.isInTransaction();
@@ -153,8 +153,8 @@ export async function settleFailure(
 }
 
 /**
- * Deletes the record of an event if it was committed in the transaction of this number, in a transaction of
- * its own: no other run may take the event for handled. Resolves with the state of that transaction:
+ * Deletes the record of an event, in a new transaction, if the transaction with the number `xact` has
+ * committed it: other runs must not skip the event. Resolves with the state of the transaction `xact`:
  * `committed`, `aborted` or, if it was prepared, `in progress`.
  */
 async function takeBack(
@@ -162,7 +162,7 @@ async function takeBack(
   key: SchemaRecordKey,
   xact: string | undefined,
 ): Promise<string | undefined> {
-  // The status is asked for by a number of 64 bits, whose upper half is that of a present one or one less.
+  // The status needs 64 bits: the upper half is that of the current transaction, or one less.
   const text = `with taken_back as (
   delete from ${key.statements.schema}.inbox where ${IS_RECORD} and xmin::text = $4::text
 ), present as (

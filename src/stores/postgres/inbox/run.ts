@@ -22,7 +22,7 @@ export interface InboxRun extends SchemaRecordKey, OnceRun {
 /** Runs the handler of a run in one transaction, and commits it. */
 export type RunTransaction<Tx> = (
   run: InboxRun,
-  step: TransactionStep,
+  progress: TransactionProgress,
   handle: (transaction: Tx) => Promise<unknown>,
 ) => Promise<SkipReason | undefined>;
 
@@ -34,7 +34,7 @@ export type RunTransaction<Tx> = (
 export type TransactionState = 'recording' | 'row_held' | 'begun';
 
 /** The progress of one transaction. */
-export class TransactionStep {
+export class TransactionProgress {
   /** The number of the transaction, once it has `begun`. */
   xact: string | undefined;
   #state: TransactionState = 'recording';
@@ -81,13 +81,13 @@ const MAX_CONFLICTS = 4;
 const CONFLICT_PAUSE_MS = 50;
 
 /**
- * Runs a handler in a transaction with the record of the event: again after a conflict with other
- * transactions, and later if another run has the row.
+ * Runs a handler in a transaction with the record of the event. Repeats the transaction after a conflict with
+ * others, and while another run has the row.
  */
 export async function runOnce(
   run: InboxRun,
   { connections, latestKeys }: RunsInPool,
-  runTransaction: (step: TransactionStep) => Promise<SkipReason | undefined>,
+  runTransaction: (progress: TransactionProgress) => Promise<SkipReason | undefined>,
 ): Promise<SkipReason | undefined> {
   const { latest, statements, scope, handler } = run;
   if (latest === undefined) return runTransactions(run, connections, undefined, runTransaction);
@@ -104,40 +104,40 @@ async function runTransactions(
   run: InboxRun,
   connections: Semaphore,
   keyRun: KeyRun | undefined,
-  runTransaction: (step: TransactionStep) => Promise<SkipReason | undefined>,
+  runTransaction: (progress: TransactionProgress) => Promise<SkipReason | undefined>,
 ): Promise<SkipReason | undefined> {
   let hasWaited = false;
   let conflicts = 0;
   for (;;) {
-    const step = new TransactionStep(() => keyRun?.begin());
+    const progress = new TransactionProgress(() => keyRun?.begin());
     if (keyRun !== undefined)
-      hasWaited = (await orAtDeadline(keyRun.look(run.limits), () => busy(run))) || hasWaited;
+      hasWaited = (await orAtDeadline(keyRun.waitForTurn(run.limits), () => busy(run))) || hasWaited;
     if (!connections.tryAcquire()) await waitForConnection(run, connections, hasWaited);
     try {
-      return await runTransaction(step);
+      return await runTransaction(progress);
     } catch (error) {
-      hasWaited ||= step.state === 'row_held';
-      if (hasWaited && isTooLate(run, step)) throw busy(run, error);
-      if (!maySucceedLater(run, step, error, conflicts)) throw failure(run, step, error);
+      hasWaited ||= progress.state === 'row_held';
+      if (hasWaited && isTooLate(run, progress)) throw busy(run, error);
+      if (!maySucceedLater(run, progress, error, conflicts)) throw failure(run, progress, error);
     } finally {
       connections.release();
       keyRun?.end();
     }
-    const isConflict = step.state !== 'row_held';
+    const isConflict = progress.state !== 'row_held';
     if (isConflict) conflicts += 1;
     await run.limits.pause(isConflict ? CONFLICT_PAUSE_MS : ROW_PAUSE_MS, keyRun?.otherRunEnd);
   }
 }
 
 /** Returns true if the deadline came before the handler could begin. */
-function isTooLate({ limits }: InboxRun, { state }: TransactionStep): boolean {
+function isTooLate({ limits }: InboxRun, { state }: TransactionProgress): boolean {
   return state !== 'begun' && limits.isOver && !limits.signal.aborted;
 }
 
 /** Returns true if the next transaction may succeed: once the row is free, or without the conflict. */
 function maySucceedLater(
   { limits }: InboxRun,
-  { state }: TransactionStep,
+  { state }: TransactionProgress,
   error: unknown,
   conflicts: number,
 ): boolean {
@@ -159,8 +159,8 @@ async function orAtDeadline<T>(waited: Promise<T>, failure: () => InboxError): P
   }
 }
 
-/** An error of the handler stays as it is; one that came before it is given in the words of the inbox. */
-function failure(run: InboxRun, { state }: TransactionStep, thrown: unknown): unknown {
+/** Returns an error of the handler as it is, and an earlier error as an error of the inbox. */
+function failure(run: InboxRun, { state }: TransactionProgress, thrown: unknown): unknown {
   const { handler, statements, limits } = run;
   if (state === 'begun' || limits.signal.aborted) return thrown;
   const error = explain(statements.schema, thrown);

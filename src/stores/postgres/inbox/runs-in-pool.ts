@@ -11,8 +11,8 @@ export class RunsInPool {
   static readonly #ofPools = new WeakMap<PostgresPool, RunsInPool>();
 
   /**
-   * Permits for the connections that inboxes may use at once, waiting runs included. The others stay free for
-   * the renewals of a store in the same pool, and to cancel queries.
+   * Permits for the connections that inboxes may use at once, also to wait for a row. The others stay free
+   * for the renewals of a store in the same pool, and to cancel queries.
    */
   readonly connections: Semaphore;
   readonly latestKeys: LatestKeys = new LatestKeys();

@@ -5,11 +5,11 @@ import { alterTable } from '../alter-table.ts';
  * of the transaction, or why the handler is not to run: the record is there already (`handled_before`), or a
  * newer event of the key has been handled (`superseded`). `schema` is quoted.
  *
- * It is a function, because PostgreSQL keeps its plans, and because a `lock_timeout` of its own ends with it:
- * what the handler does later waits as long as it would without the inbox. A run that waits for the row of
- * another one is to give its connection back soon, for those that could go on.
+ * PostgreSQL keeps the plans of a function, and the function's `lock_timeout` ends with it: later statements
+ * of the handler are not limited. The timeout is short, so that a run that waits for the row of another run
+ * soon gives its connection back, for runs that could go on.
  */
-export function inboxFunctions(schema: string): string {
+export function recordHandledSql(schema: string): string {
   return `
 create function ${schema}.record_handled(
   p_scope text, p_event_key text, p_handler text, p_idle text, p_latest_key text, p_created_at timestamptz
@@ -35,11 +35,10 @@ end $function$;
 
 /**
  * Adds ranks to the events that `latest` remembers, and the function that compares them. Processes of an
- * older version go on with `record_handled` on the same table: it writes a later instant and leaves the rank
- * as it was, so a rank counts only at the instant that is stored with it. Everywhere else the rank is 0.
- * `schema` is quoted.
+ * older version still use `record_handled`, which changes `created_at` and not the rank. So a rank counts
+ * only if `rank_at` equals `created_at`; otherwise it is 0. `schema` is quoted.
  */
-export function rankedLatest(schema: string): string {
+export function recordRankedSql(schema: string): string {
   return `
 ${alterTable(`${schema}.inbox_latest`, 'add column rank bigint, add column rank_at timestamptz')}
 

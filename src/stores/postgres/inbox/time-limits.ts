@@ -15,21 +15,21 @@ export const GRACE_MS = 2_000;
  */
 const LISTEN_AFTER_MS = 100;
 
-/** Between two looks for a row that another run holds. The connection is free meanwhile. */
+/** The pause before a row is tried again that another run holds. Meanwhile the connection is free. */
 export const ROW_PAUSE_MS = 400;
 
-/** The rejection at the deadline, which callers replace by their own error. */
+/** The rejection when the time to begin is over. Callers replace it by their own error. */
 export const LATE: Error = new Error('PostgreSQL did not answer before the deadline');
 
 /**
- * Ends what a run waits for: at the deadline of the delivery, as long as the handler has not begun, and when
- * its signal aborts. One timer and one listener serve all that it waits for.
+ * Ends the waits of a run: when its signal aborts, and when the time to begin the handler is over. One timer
+ * and one listener serve all of them.
  */
 export class RunLimits {
   readonly #context: Pick<HandlerContext, 'signal'>;
   readonly #endsAt: number;
   readonly #aborted = new Deferred<never>();
-  /** Rejects with the signal's reason as well, or with {@link LATE}. */
+  /** Rejects with the signal's reason, or with {@link LATE}. */
   readonly #stopped = new Deferred<never>();
   #timer: Timer;
   #isLate = false;
@@ -60,7 +60,7 @@ export class RunLimits {
     return this.signal.aborted || this.#isLate || performance.now() >= this.#endsAt;
   }
 
-  /** Rejects with {@link LATE} at the deadline, and with the signal's reason when it aborts. */
+  /** Rejects with {@link LATE} when the time to begin is over, or with the reason of the signal's abort. */
   within<T>(promise: Promise<T>): Promise<T> {
     return Promise.race([promise, this.#stopped.promise]);
   }
@@ -80,9 +80,7 @@ export class RunLimits {
     }
   }
 
-  /**
-   * Waits for `ms`, {@link jittered}, and no longer than until `end`.
-   */
+  /** Waits for `ms` ({@link jittered}), but not past `end` or the time to begin. */
   async pause(ms: number, end?: Promise<void>): Promise<void> {
     const left = Math.max(0, this.#endsAt - performance.now());
     const elapsed = pause(Math.min(left, jittered(ms)));
@@ -100,7 +98,6 @@ export class RunLimits {
     if (signal.aborted) listener();
   }
 
-  /** Ends the timer and the listener. */
   end(): void {
     this.#timer.clear();
     this.#stopListening();

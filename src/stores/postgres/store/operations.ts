@@ -8,7 +8,7 @@ import { type ServerAnswer, type ServerOperation, termsOf } from '../../kit/serv
 import { columnOf, type PostgresPool } from '../client.ts';
 import { PostgresConnection } from '../connection.ts';
 import { DURABLE_COMMIT } from '../durable-commit.ts';
-import { explain, isRefusal, lateError, mayPass, noClientError } from '../errors.ts';
+import { explain, isRefusal, isTemporary, lateError, noClientError } from '../errors.ts';
 import { Cleaning } from './delete-expired.ts';
 import { PooledOperation, PooledOperations } from './pooled-operations.ts';
 
@@ -159,7 +159,7 @@ export class PostgresOperations {
         // A row that somebody else has locked must not hold up other operations for long.
         Math.ceil(limitMs / MAX_REFUSALS),
         scope,
-        batch.map(({ endsAt }) => this.#clock.latest(endsAt)),
+        batch.map(({ endsAt }) => this.#clock.lateAfter(endsAt)),
         operations.map(({ name }) => name),
         operations.map(({ key }) => key),
         operations.map(({ token }) => token),
@@ -192,7 +192,7 @@ export class PostgresOperations {
   #refuse(pending: PooledOperation, error: unknown, isShared: boolean): void {
     if (isRefusal(error)) this.#pending.noteAnswered(pending);
     pending.refusals += 1;
-    const isTriedAgain = isRefusal(error) && (isShared || mayPass(error));
+    const isTriedAgain = isRefusal(error) && (isShared || isTemporary(error));
     if (isTriedAgain && pending.refusals <= MAX_REFUSALS) this.#enqueue(pending);
     else pending.fail(explain(this.#settings.schema, error));
   }

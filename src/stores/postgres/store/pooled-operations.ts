@@ -28,9 +28,9 @@ export class PooledOperation extends PendingOperation {
    * for as long as its caller says. Its time limit counts from the sending.
    */
   get endsAt(): number {
-    if (!this.isClaim) return this.startedAt + this.#limitMs;
+    if (!this.isClaim) return this.waitingSince + this.#limitMs;
     if (this.sentAt !== undefined) return this.sentAt + this.#limitMs;
-    return this.startedAt + Math.max(this.operation.waitMs ?? 0, this.#limitMs);
+    return this.waitingSince + Math.max(this.operation.waitMs ?? 0, this.#limitMs);
   }
 }
 

@@ -50,7 +50,7 @@ export function connectionOfIoredis(client: IoredisConnection): ClientConnection
     get isConnecting() {
       return CONNECTING.has(client.status) && typeof client.on === 'function';
     },
-    get absence() {
+    get absenceMessage() {
       return absenceOf(client.status);
     },
     onChange: (listener) => {
@@ -59,7 +59,7 @@ export function connectionOfIoredis(client: IoredisConnection): ClientConnection
     },
     // A client is `ready` for a moment longer than its connection lasts. With `enableOfflineQueue: false` it
     // refuses commands then.
-    isUnsent: (error) => messageOf(error).startsWith("Stream isn't writeable"),
+    maySendAgain: (error) => messageOf(error).startsWith("Stream isn't writeable"),
   };
 }
 

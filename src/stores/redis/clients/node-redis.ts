@@ -78,7 +78,7 @@ class NodeRedisConnection implements ClientConnection {
     return this.#isReconnecting || (this.#client.isOpen && !this.#client.isReady);
   }
 
-  get absence(): string {
+  get absenceMessage(): string {
     if (this.isReady) return absenceOf('ready');
     return absenceOf(this.isConnecting ? 'connecting' : 'closed');
   }
@@ -88,7 +88,7 @@ class NodeRedisConnection implements ClientConnection {
     this.#client.on('end', listener);
   }
 
-  isUnsent(error: unknown): boolean {
+  maySendAgain(error: unknown): boolean {
     return UNSENT.has(propertyOf(error, 'message'));
   }
 

@@ -21,9 +21,9 @@ export function fromUpstash(client: UpstashClient): ScriptClient {
     connection: {
       isReady: true,
       isConnecting: false,
-      absence: '',
+      absenceMessage: '',
       onChange: () => {},
-      isUnsent: () => false,
+      maySendAgain: () => false,
     },
     evaluate: (text, keys, values) => withPlainError(client.eval(text, [...keys], [...values])),
     evaluateBySha1: (sha1, keys, values) => withPlainError(client.evalsha(sha1, [...keys], [...values])),

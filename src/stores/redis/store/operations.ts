@@ -46,7 +46,7 @@ export class RedisOperations {
   /** Each operation waits by itself: one that may not wait fails at once, and no other one fails with it. */
   async #beginOnceReady(pending: PendingOperation): Promise<void> {
     try {
-      await this.#connection.ready(pending.startedAt, pending.operation.waitMs);
+      await this.#connection.ready(pending.waitingSince, pending.operation.waitMs);
       this.#begin(pending);
     } catch (error) {
       pending.fail(error);
@@ -72,7 +72,8 @@ export class RedisOperations {
 
   #enqueue(pending: PendingOperation): void {
     const [first = pending] = this.#batch;
-    if (Math.abs(pending.startedAt - first.startedAt) > MAX_BATCH_SPREAD_MS) this.#sendBatch(this.#batch);
+    if (Math.abs(pending.waitingSince - first.waitingSince) > MAX_BATCH_SPREAD_MS)
+      this.#sendBatch(this.#batch);
     const batch = this.#batch;
     const count = batch.push(pending);
     if (count === 1) inNextTurn(() => this.#sendBatch(batch));
@@ -86,7 +87,7 @@ export class RedisOperations {
   }
 
   async #send(batch: readonly PendingOperation[]): Promise<void> {
-    const startedAt = Math.min(...batch.map((pending) => pending.startedAt));
+    const startedAt = Math.min(...batch.map((pending) => pending.waitingSince));
     const keys = batch.map(({ operation }) => `${this.#scope}:${operation.key}`);
     const values: string[] = [];
     for (const { operation } of batch) values.push(...argumentsOf(operation));
@@ -96,7 +97,7 @@ export class RedisOperations {
         pending.settle(results[index] ?? '');
       });
     } catch (error) {
-      if (this.#connection.isUnsent(error)) this.#beginAgain(batch, error);
+      if (this.#connection.maySendAgain(error)) this.#beginAgain(batch, error);
       // Redis refuses the whole command if one key holds a foreign value. The others must not fail with it.
       else if (batch.length > 1 && isAboutOneKey(error))
         for (const pending of batch) void this.#send([pending]);

@@ -79,13 +79,17 @@ export class SqliteOperations implements QueuedWrite {
    * A claim cannot have taken its id before it runs, so it may wait for as long as its caller says, while
    * this process or others write to the file: then nobody keeps the lock for long.
    */
-  #lateError({ operation, startedAt }: PendingOperation, now: number, lastTurnAt: number): Error | undefined {
+  #lateError(
+    { operation, waitingSince }: PendingOperation,
+    now: number,
+    lastTurnAt: number,
+  ): Error | undefined {
     const limitMs = limitOfServer(this.limitMs);
     const { name, waitMs = 0 } = operation;
     if (name !== 'claim' || waitMs <= limitMs)
-      return now - startedAt >= limitMs ? lockedError(this.limitMs) : undefined;
-    if (now - Math.max(startedAt, lastTurnAt) >= limitMs) return lockedError(this.limitMs);
-    return now - startedAt >= waitMs ? turnError(waitMs) : undefined;
+      return now - waitingSince >= limitMs ? lockedError(this.limitMs) : undefined;
+    if (now - Math.max(waitingSince, lastTurnAt) >= limitMs) return lockedError(this.limitMs);
+    return now - waitingSince >= waitMs ? turnError(waitMs) : undefined;
   }
 
   #runAll(batch: readonly PendingOperation[]): readonly string[] {

@@ -21,16 +21,16 @@ export interface PostgresRows<Row> {
   readonly rows: Row[];
   /** The number of rows that the statement has inserted, changed, deleted or returned. */
   readonly rowCount: number | null;
-  /** For example `INSERT`. */
+  /** The verb of the statement, such as `INSERT`. */
   readonly command: string;
 }
 
 /** The transaction of a handler: what is written in it is committed together with the inbox's record. */
 export interface PostgresTransaction {
   /**
-   * Runs a statement, after those that were given before it, or a text of several statements. BEGIN, COMMIT
-   * and ROLLBACK are up to the inbox; SAVEPOINT and ROLLBACK TO are not. A text that has ended the
-   * transaction all the same closes it: the attempt fails, for good if the text has committed something.
+   * Runs one or several statements, after those that were given before. A handler may use SAVEPOINT and
+   * ROLLBACK TO, but only the inbox may use BEGIN, COMMIT and ROLLBACK. If a text ends the transaction, the
+   * attempt fails; it fails for good if the text has committed something.
    *
    * @throws InboxError (`inbox_transaction_ended`) once the handler has ended, or its `signal` has aborted,
    * and for statements that would end the transaction, or have ended it; ConfigurationError for cursors and
@@ -49,10 +49,10 @@ export interface PostgresTransaction {
 const ENDING_COMMANDS = new Set(['BEGIN', 'START', 'COMMIT', 'ROLLBACK', 'PREPARE']);
 
 /** The transaction as a handler gets it, until it is closed. One statement at a time goes to the client. */
-export class HandlerStatements implements PostgresTransaction {
-  /** The last statement that failed with an error; a handler may have swallowed it. */
+export class HandlerTransaction implements PostgresTransaction {
+  /** The error of the last statement that failed; a handler may have swallowed it. */
   failure: unknown;
-  /** True if it takes a look to know if the transaction is still the one that was begun. */
+  /** True if only a query can tell whether the transaction is still the one that was begun. */
   isInDoubt = false;
   /** The record of the inbox in the transaction. */
   readonly record: TransactionRecord;
@@ -149,7 +149,7 @@ export class HandlerStatements implements PostgresTransaction {
     try {
       this.isInDoubt = !(await this.record.isInTransaction());
     } catch {
-      // In a failed transaction nothing can be asked, and nothing can be written but after a ROLLBACK TO.
+      // A failed transaction refuses every statement until a ROLLBACK TO.
       this.isInDoubt = true;
       return;
     }
@@ -174,10 +174,12 @@ function textOf(statement: unknown): string | undefined {
 function refusalOf(statement: unknown, values: unknown): Error | undefined {
   const text = textOf(statement);
   // A cursor, or a statement with a callback, would end at another time than its promise.
-  const isOwn = [propertyOf(statement, 'submit'), propertyOf(statement, 'callback'), values].some(
-    (member) => typeof member === 'function',
-  );
-  if (text === undefined || isOwn) {
+  const isCursorOrCallback = [
+    propertyOf(statement, 'submit'),
+    propertyOf(statement, 'callback'),
+    values,
+  ].some((member) => typeof member === 'function');
+  if (text === undefined || isCursorOrCallback) {
     return new ConfigurationError(
       'transaction.query takes SQL, or an object with text and values, and no cursor and no callback; ' +
         `got ${typeNameOf(statement)}`,
