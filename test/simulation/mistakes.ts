@@ -83,8 +83,8 @@ export const mistakes: readonly Mistake[] = [
   {
     name: 'a delivery that no retry will follow fails with the run that it waits for',
     file: 'receiver/handling/ways-in/deliver.ts',
-    find: 'if (isSuccess(answer) || !finalByAge) return answer;',
-    replace: 'if (answer !== undefined) return answer;',
+    find: 'if (isSuccess(answer) || !final) return answered;',
+    replace: 'if (answer !== undefined) return answered;',
     scope: 'without a fault',
     promise: 'the last delivery is not refused while letters can be stored',
   },
