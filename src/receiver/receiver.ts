@@ -20,7 +20,7 @@ import { type DispatchOptions, readDispatchOptions } from './handling/ways-in/di
 import { drop } from './handling/ways-in/drop.ts';
 import { createServices, type ReceiverServices } from './handling/ways-in/receiver-services.ts';
 import { replay } from './handling/ways-in/replay.ts';
-import { hasHadKeys, waitForKeys } from './handling/ways-in/wait-for-keys.ts';
+import { hasHadKeys, waitForKeys } from './handling/ways-in/wait-for-key-releases.ts';
 import type { Health } from './health/health.ts';
 import { LetterCount } from './health/letter-count.ts';
 import { StoreProbe } from './health/store-probe.ts';

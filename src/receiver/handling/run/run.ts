@@ -13,7 +13,7 @@ import { EventLetter } from '../letters/event-letter.ts';
 import { type LetterRules, letterRulesOf, noLetterRules } from '../letters/letter-rules.ts';
 import { PendingAnswer } from './pending-answer.ts';
 import type { RunInput } from './run-input.ts';
-import { RunScope } from './run-scope.ts';
+import { RunScope } from './run-resources.ts';
 import type { RunServices } from './run-services.ts';
 import { type RunState, rulesOf } from './run-state.ts';
 
