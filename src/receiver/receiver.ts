@@ -20,7 +20,7 @@ import { type DispatchOptions, readDispatchOptions } from './handling/ways-in/di
 import { drop } from './handling/ways-in/drop.ts';
 import { createServices, type ReceiverServices } from './handling/ways-in/receiver-services.ts';
 import { replay } from './handling/ways-in/replay.ts';
-import { hasHadKeys, waitForKeys } from './handling/ways-in/wait-for-keys.ts';
+import { hasHadKeys, waitForKeyReleases } from './handling/ways-in/wait-for-key-releases.ts';
 import type { Health } from './health/health.ts';
 import { LetterCount } from './health/letter-count.ts';
 import { StoreProbe } from './health/store-probe.ts';
@@ -43,7 +43,7 @@ import { settledWithin } from './timing/time-limit.ts';
 
 // Start at docs/how-it-works.md: the way of a delivery, file by file, and the states of a run.
 
-/** The receiver: the order of the steps of a delivery, and the work under way. */
+/** Orders the steps of a delivery. */
 export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   readonly #settings: Settings;
   readonly #replySettings: ReplySettings;
@@ -85,7 +85,7 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     this.#letterCount = deadLetters && new LetterCount(deadLetters, now);
   }
 
-  /** Takes a delivery to its reply: reads its head, has it handled, and reports its outcome. */
+  /** Takes a delivery to its reply: reads its head, handles it, and reports its outcome. */
   async receive(delivery: Delivery): Promise<Reply> {
     const arrival = this.#begin('delivery');
     const { deadline } = arrival;
@@ -93,8 +93,8 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
       checkDelivery(delivery);
       if (delivery.timeLimitMs !== undefined) deadline.shorten(delivery.timeLimitMs);
       const head = readHead(delivery.headers);
-      // While a delivery waits, a large body would fill its stream, where no limit counts it. So the delivery
-      // waits for a batch only before its answer.
+      // A large body would fill its stream during a wait, where no limit counts it. So it is read before the
+      // delivery waits for a batch.
       const mayBeLarge = exceedsOneRead(head);
       if (!mayBeLarge) await nextBatch();
       const authenticate = () => this.#authenticator.authenticate(delivery, head, deadline.bodyBy);
@@ -104,7 +104,7 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
       const answerSent = isConnected(delivery, this.#warnings.addMisuse);
       if (isUnfinished) this.#reports.reportEndLater(delivery, arrival, answered, { answerSent });
       if (followed !== undefined && hasHadKeys(followed))
-        await waitForKeys(delivery, deadline, followed.run, this.#warnings.addMisuse);
+        await waitForKeyReleases(delivery, deadline, followed.run, this.#warnings.addMisuse);
       this.#reports.report(arrival, answered, { answerSent });
       const isUnread = !bodyRead && mustClose(head, this.#settings.maxBodyBytes);
       return toReply(answer, isUnread || isBodyUnfinished(answer), this.#replySettings);

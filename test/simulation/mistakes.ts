@@ -25,8 +25,8 @@ export const mistakes: readonly Mistake[] = [
   {
     name: 'the id is recorded before the handlers run',
     file: 'receiver/handling/run/handle-event.ts',
-    find: 'run.finished = startHandlers(run, event, lease);',
-    replace: 'await run.claim.complete();\n  run.finished = startHandlers(run, event, lease);',
+    find: 'run.handlersEnded = startHandlers(run, event, lease);',
+    replace: 'await run.claim.complete();\n  run.handlersEnded = startHandlers(run, event, lease);',
     scope: 'without a fault',
     promise: 'no 2xx before the event is handled or parked',
   },
@@ -115,7 +115,7 @@ export const mistakes: readonly Mistake[] = [
   {
     name: 'a late success is not recorded',
     file: 'receiver/handling/run/handle-event.ts',
-    find: 'if (error === run.interruption.endedBy) void recordLateEnd(run);',
+    find: 'if (error === run.interruption.endReason) void recordLateEnd(run);',
     replace: '',
     scope: 'without a fault',
     promise: 'an event that was handled is recorded',
@@ -195,8 +195,8 @@ export const mistakes: readonly Mistake[] = [
   {
     name: 'a run forgets its own letter',
     file: 'receiver/handling/letters/letter-rules.ts',
-    find: "const isOwn = known !== 'none' || origin.mayBeParked;",
-    replace: 'const isOwn = false;',
+    find: "const isKnown = known !== 'none' || origin.mayBeParked;",
+    replace: 'const isKnown = false;',
     scope: 'one delivery, whatever fails once',
     promise: 'the replay of an event that was handled is a duplicate, and removes the letter',
   },

@@ -135,10 +135,10 @@ export class KeyWorld {
       input: {
         createdAt: 0,
         deadline: { claimWaitMs: () => COMMAND_TIMEOUT_MS },
-        origin: { waitsForKeys: true },
+        origin: { waitsForBusyKeys: true },
       },
       interruption: event.interruption,
-      scope: { countBody: () => true },
+      resources: { countBody: () => true },
     };
     const request = new KeyRequest(run, clock.now + WAIT_MS);
     try {
@@ -150,7 +150,7 @@ export class KeyWorld {
   }
 
   #begin(event: KeyedEvent, key: HeldKey): void {
-    const isAborted = event.interruption.endedBy !== undefined;
+    const isAborted = event.interruption.endReason !== undefined;
     if (isAborted || key.lease.state !== 'held' || key.lease.needsConfirmation) {
       event.state = 'over';
       key.release();

@@ -13,13 +13,13 @@ export interface RunProgress {
   /** The number of the attempt, once the event is claimed. */
   attempt: number | undefined;
   final: boolean;
-  /** Names of the handlers that have finished in this attempt or an earlier one, without repetition. */
+  /** Names of the handlers that have succeeded in this attempt or an earlier one, without repetition. */
   readonly handled: string[];
-  /** Replaced, never changed, so that a report can hold it. */
+  /** A report may hold this list, so it is replaced, never changed. */
   reports: readonly HandlerReport[];
 }
 
-/** Adds to the handlers that have finished. */
+/** Adds the names of handlers that have succeeded. */
 export function noteHandled({ handled }: RunProgress, names: readonly string[]): void {
   for (const name of names) if (!handled.includes(name)) handled.push(name);
 }
@@ -45,13 +45,12 @@ export class RunContext implements HandlerContext {
     this.receivedAt = receivedAt;
     this.rawBody = rawBody;
     this.#source = source;
-    // An own property, so that a copy has it too: `{ ...context }`.
+    // A copy, `{ ...context }`, has own properties only.
     Object.defineProperty(this, 'signal', RunContext.#signal);
   }
 
   /**
-   * Shared by all contexts: with a getter for each context, a delivery took a tenth longer in
-   * `bench/compare`.
+   * All contexts share it: with a getter for each context, a delivery took a tenth longer in `bench/compare`.
    */
   static readonly #signal: PropertyDescriptor & ThisType<RunContext> = {
     enumerable: true,
@@ -64,24 +63,24 @@ export class RunContext implements HandlerContext {
 /** An event whose data is the output of its entity's schema, if there is a schema. */
 export type ValidEvent = WebhookEvent<string, unknown>;
 
-/** The event with the output of the schema as data. Rejects with DataError. */
+/** Resolves with the event, whose data is the output of the schema. Rejects with DataError. */
 export async function validateEvent(event: WebhookEvent, schema: StandardSchemaV1): Promise<ValidEvent> {
   const checked = await validateData(schema, event.data, entityOf(event.type));
   if (checked instanceof DataError) throw checked;
   return { ...event, data: checked.data };
 }
 
-/** The handlers that have not finished yet. */
-export function openRoutes(routes: readonly Route[], { handled }: RunProgress): readonly Route[] {
+/** Returns the handlers that are not known to have succeeded. Those without a name always run. */
+export function routesToRun(routes: readonly Route[], { handled }: RunProgress): readonly Route[] {
   if (handled.length === 0) return routes;
   return routes.filter(({ name }) => name === undefined || !handled.includes(name));
 }
 
 /**
  * Resolves with the error of those handlers that failed, or with undefined, once all have ended. `onHandled`
- * is called when one has finished before the others have ended.
+ * is called each time that one with a name succeeds while others still run.
  */
-export function allEnded(
+export function joinEnds(
   ends: readonly Promise<PosthornError | undefined>[],
   progress: RunProgress,
   onHandled?: (handled: readonly string[]) => void,
@@ -106,7 +105,7 @@ function callOnHandled(
     try {
       dropPromise(onHandled([...handled]));
     } catch {
-      // A run after a crash does not know these names, and runs the handlers again.
+      // At worst, a run after a crash runs these handlers again.
     }
   };
   for (const one of all) void one.then(noteEnd);
@@ -155,7 +154,8 @@ function oneFailed(name: string | undefined, error: unknown): HandlerError {
 }
 
 /**
- * Joins the errors of the handlers that failed. If none failed, an error of one that could not begin counts.
+ * Joins the errors of the handlers that failed. If none failed, returns the error of one that could not
+ * begin.
  */
 function merge(ends: readonly (PosthornError | undefined)[]): PosthornError | undefined {
   const failures = ends.filter((end) => end instanceof HandlerError);

@@ -3,15 +3,15 @@ import { performance } from '../../timing/process-clock.ts';
 import { Timer } from '../../timing/timer.ts';
 
 /**
- * Aborts a run from outside: at `maxRunMs`, at the end of `close()`, or because another process has the
- * event.
+ * Aborts a run: at `maxRunMs`, after the grace of `close()`, if its worker gives it up, or if another process
+ * has its event.
  */
 export class Interruption {
   readonly #controller = new AbortController();
   #isAborted = false;
-  #endedBy: AbortedError | undefined;
+  #endReason: AbortedError | undefined;
   #limit: Timer | undefined;
-  /** Several, because a run whose handlers wait for keys waits for several promises at once. */
+  /** There are several, because a run whose handlers wait for keys waits for several promises at once. */
   readonly #listeners = new Set<(reason: AbortedError) => void>();
 
   get signal(): AbortSignal {
@@ -22,24 +22,30 @@ export class Interruption {
     return this.#isAborted;
   }
 
-  /** Why the run ends without its handlers; undefined after a lost lease, which aborts only their signal. */
-  get endedBy(): AbortedError | undefined {
-    return this.#endedBy;
+  /**
+   * Why the run no longer waits for its handlers. Undefined after a lost lease, which aborts only their
+   * signal.
+   */
+  get endReason(): AbortedError | undefined {
+    return this.#endReason;
   }
 
   /** Throws the reason if the run has been ended. */
-  check(): void {
-    if (this.#endedBy !== undefined) throw this.#endedBy;
+  throwIfEnded(): void {
+    if (this.#endReason !== undefined) throw this.#endReason;
   }
 
-  /** Ends a run that takes longer than `maxRunMs` from the first call on. */
-  limit(maxRunMs: number): void {
+  /**
+   * Ends the run after `maxRunMs`, unless {@link stopLimit} comes first. Does nothing if a limit runs
+   * already.
+   */
+  startLimit(maxRunMs: number): void {
     this.#limit ??= new Timer(performance.now() + maxRunMs, () => {
       this.end(new AbortedError('run_timeout', `the handlers had not ended after maxRunMs (${maxRunMs})`));
     });
   }
 
-  unlimit(): void {
+  stopLimit(): void {
     this.#limit?.clear();
     this.#limit = undefined;
   }
@@ -66,8 +72,8 @@ export class Interruption {
    * listener.
    */
   onEnd(listener: (reason: AbortedError) => void): () => void {
-    if (this.#endedBy === undefined) this.#listeners.add(listener);
-    else listener(this.#endedBy);
+    if (this.#endReason === undefined) this.#listeners.add(listener);
+    else listener(this.#endReason);
     return () => void this.#listeners.delete(listener);
   }
 
@@ -80,8 +86,8 @@ export class Interruption {
   /** Aborts the signal, and ends the run, whether or not its handlers react. */
   end(reason: AbortedError): void {
     this.abort(reason);
-    if (this.#endedBy !== undefined) return;
-    this.#endedBy = reason;
+    if (this.#endReason !== undefined) return;
+    this.#endReason = reason;
     for (const listener of this.#listeners) listener(reason);
   }
 }

@@ -8,15 +8,14 @@ import type { HandlerContext } from './route.ts';
 /** The second argument of a {@link Middleware}: the context of the handlers, and the step that is run. */
 export interface MiddlewareContext extends HandlerContext {
   /**
-   * `handle` around a handler; `enqueue` around the way into the queue, once for each delivery with queued
-   * handlers.
+   * `handle` around a handler; `enqueue` around adding the job, once for each delivery with queued handlers.
    */
   readonly step: 'handle' | 'enqueue';
   /** The handler that `next()` runs, with the name that `on` was given; without a name for `enqueue`. */
   readonly handler: { readonly name?: string | undefined };
   /** The beginning of the run: a delivery, `replay` or `dispatch`. Its report has the same `source`. */
   readonly source: ReportSource;
-  /** The number of the run in this process, from 1: the report of what began the run has it too. */
+  /** The number of the run in this process, from 1. Its report has it too. */
   readonly runId: number;
   /**
    * Texts that go with the job into the worker, for example a `traceparent`. A text that is written here on
@@ -37,7 +36,7 @@ export type Middleware<S extends Schemas = Record<never, never>> = (
   next: () => Promise<unknown>,
 ) => unknown;
 
-/** A {@link Middleware} as the receiver keeps it: a method, for the reason that `Route` gives. */
+/** A {@link Middleware} as the receiver keeps it: a method, which may take a narrower event. */
 export interface KeptMiddleware {
   handle(
     event: WebhookEvent<string, unknown>,
@@ -60,7 +59,7 @@ export async function runWithin(
   const next = (): Promise<unknown> => {
     const mayRun = calls.length === 0 && !isOver;
     const call = mayRun ? runWithin(others, event, context, last) : Promise.reject(calledAgain());
-    // The middleware may not wait for it, and an unhandled rejection would end the process.
+    // If the middleware does not wait for it, an unhandled rejection would end the process.
     call.catch(() => {});
     calls.push(call);
     return call;
@@ -69,7 +68,7 @@ export async function runWithin(
     checkBegun(await first.handle(event, context, next), 'a middleware of receiver.use()');
   } finally {
     isOver = true;
-    // Waits even if the middleware does not, because a retry must not run beside the handler.
+    // Waits even if the middleware does not, because a retry must not overlap the handler.
     await Promise.allSettled(calls);
   }
   if (calls.length === 0) throw neverCalled();

@@ -10,8 +10,9 @@ const SKIPPED = Symbol.for('posthorn.skipped');
 export type SkipReason = NonNullable<HandlerReport['skipped']>;
 
 /**
- * Takes the name of a handler for a receiver that registers it. Throws if the receiver has another handler
- * with the same records. Returns true if another receiver has such a handler, and no warning has said so yet.
+ * Takes the name of a handler for a receiver that registers it. Throws if the receiver has another handler of
+ * this name in the same inbox. Returns true if another receiver has such a handler, and no warning has said
+ * so yet.
  */
 type TakeName = (receiver: object) => boolean;
 

@@ -9,18 +9,19 @@ export interface HandlerContext {
    */
   readonly attempt: number;
   /**
-   * No further attempt can be counted on: by the event's age, or by count. For that count, claims closer
-   * together than half the first delay of `retryScheduleMs` (30 seconds) count once, because no retry of the
-   * service comes so soon. Six deliveries that fail within a second are attempts 1 to 6, but count once.
+   * True if no further attempt is certain, by the event's age or by the number of attempts. For that number,
+   * claims closer together than half the first delay of `retryScheduleMs` (30 seconds) count once, because no
+   * retry of the service comes so soon. Six deliveries that fail within a second are attempts 1 to 6, but
+   * count once. Always true in a replay; the queue decides in a job.
    */
   readonly final: boolean;
   /**
    * Aborts when another process takes or completes the event, or takes the concurrency key of this handler;
-   * at `maxRunMs`, when `close()` runs out of grace, and when a worker gives the job up. Its reason says
-   * which. It does not abort at the deadline: a late success still counts.
+   * at `maxRunMs`, after the grace of `close()`, and when a worker gives the job up. Its reason says which.
+   * It does not abort at the deadline: a late success still counts.
    */
   readonly signal: AbortSignal;
-  /** When the delivery is answered, whether or not the handlers have ended. */
+  /** When the delivery is answered at the latest; in a replay or a job, when `maxRunMs` ends. */
   readonly deadlineAt: number;
   /** When the delivery arrived. */
   readonly receivedAt: number;
@@ -34,8 +35,8 @@ export interface Route {
   readonly name: string | undefined;
   /** True if it runs in a worker, not before the answer. */
   readonly queued: boolean;
-  // Methods, so that those of a narrower event can stand here: the patterns ensure that they get only such
-  // events.
+  // Methods, because TypeScript lets a method take a narrower event: the patterns ensure that it gets only
+  // such events.
   handle(event: WebhookEvent<string, unknown>, context: HandlerContext): unknown;
   /** Absent if the handler may run for any number of events at once. */
   concurrencyKey?(event: WebhookEvent<string, unknown>): unknown;
@@ -52,8 +53,8 @@ export function hasKey(route: Route): route is KeyedRoute {
 /** Options of `receiver.on`. */
 export interface HandlerOptions<Event> {
   /**
-   * Names the handler: a retry skips it once it has finished. Needed with the other options, unless the
-   * handler is that of an inbox, which has a name.
+   * Names the handler: a retry skips it once it has succeeded. The other options need a name, unless the
+   * handler of an inbox brings one.
    */
   readonly name?: string | undefined;
   /** True if it runs in a worker, after the event was answered 202; false by default. */
@@ -67,7 +68,7 @@ export interface HandlerOptions<Event> {
   readonly concurrencyKey?: ((event: Event) => string | undefined) | undefined;
 }
 
-/** The options as the router gets them: `concurrencyKey` is a method, for the reason that `Route` gives. */
+/** The options as the router gets them: `concurrencyKey` is a method, which may take a narrower event. */
 export interface RouteOptions extends Omit<HandlerOptions<unknown>, 'concurrencyKey'> {
   concurrencyKey?(event: WebhookEvent<string, unknown>): unknown;
 }

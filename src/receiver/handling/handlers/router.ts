@@ -13,7 +13,7 @@ interface PatternRoute extends Route {
   readonly patterns: readonly string[];
 }
 
-/** An {@link UnhandledHandler} as the router keeps it: a method, for the reason that `Route` gives. */
+/** An {@link UnhandledHandler} as the router keeps it: a method, which may take a narrower event. */
 interface Fallback {
   handle(event: WebhookEvent<string, unknown>, details: { readonly known: boolean }): unknown;
 }
@@ -36,7 +36,7 @@ export class Router {
   }
 
   /**
-   * Adds a handler; throws {@link ConfigurationError} for a wrong pattern or option, a repeated name, or once
+   * Adds a handler; throws {@link ConfigurationError} for a wrong pattern or option, a repeated name, or if
    * frozen.
    */
   add(patterns: readonly string[], handle: Route['handle'], options: RouteOptions): void {

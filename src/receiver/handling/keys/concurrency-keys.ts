@@ -28,9 +28,9 @@ export class ConcurrencyKeys {
 
   /** Acquires a key of a handler: see {@link KeyQueue.acquire}. */
   async acquire(handler: string, key: string, request: KeyRequest): Promise<HeldKey> {
-    request.interruption.check();
+    request.interruption.throwIfEnded();
     const id = keyId(handler, key);
-    // Such a request must not wait for one of another request, so the store alone decides.
+    // On Cloudflare Workers one HTTP request must not wait for another, so the store alone decides.
     if (requestsAreIsolated) return this.#createQueue(id, handler, () => {}).acquire(request);
     let queue = this.#queues.get(id);
     if (queue === undefined) {

@@ -5,11 +5,11 @@ import { Semaphore } from '../../timing/semaphore.ts';
 import { withTimeLimit } from '../../timing/time-limit.ts';
 import type { Interruption } from '../handlers/interruption.ts';
 
-/** The terms on which a run waits for permits. */
+/** The limits of the wait for permits. */
 interface PermitWait {
   /** When to give up, by the monotonic clock. */
   readonly until: number;
-  /** Counts the body that is kept meanwhile; returns false if it does not fit. */
+  /** Counts the body of the waiting event; returns false if the memory is full. */
   readonly countBody: () => boolean;
   readonly interruption: Interruption;
 }

@@ -5,7 +5,7 @@ import type { Warning } from '../../outcomes/report.ts';
 import type { BodyMemory } from '../../request/body-memory.ts';
 import type { Activity } from '../../timing/activity.ts';
 import { pause, performance } from '../../timing/process-clock.ts';
-import { HeldKey, type KeyClaim, type KeyRequest, mayWait, WaitingEvents } from './key-wait.ts';
+import { countsBodyToWait, HeldKey, type KeyClaim, type KeyRequest, WaitingEvents } from './key-wait.ts';
 import { TimeSlice } from './time-slice.ts';
 
 /** The services that all keys of a receiver share. */
@@ -15,8 +15,8 @@ export interface KeyServices extends ClaimServices {
 
 /**
  * - `idle`: no event needs the key, and it is released.
- * - `calling`: the store is claiming or releasing it; `close()` waits for that.
- * - `waiting`: for the handler that has it, or for another process. The store has no part in that.
+ * - `calling`: it is being claimed or released in the store; `close()` waits for that.
+ * - `waiting`: a handler or another process has it, or may take it. No call of the store is under way.
  */
 type QueueState = 'idle' | 'calling' | 'waiting';
 
@@ -34,7 +34,7 @@ export class KeyQueue {
   readonly #slice = new TimeSlice();
   #state: QueueState = 'idle';
   /**
-   * When the lease of another process ends that has the key, by the monotonic clock; 0 if none has it.
+   * When the lease of the process with the key ends, by the monotonic clock; 0 if no other process has it.
    * Undefined until the store has answered a claim: until then, nothing is known of the key.
    */
   #busyUntil: number | undefined;
@@ -52,11 +52,11 @@ export class KeyQueue {
   }
 
   /**
-   * Acquires the key. Rejects with `key_busy` if it is not free in time, with the error of a store that
-   * fails, and as soon as the run is aborted.
+   * Acquires the key. Rejects if it is not free in time (`key_busy`), if the store fails, and as soon as the
+   * run is aborted.
    */
   async acquire(request: KeyRequest): Promise<HeldKey> {
-    if (this.#state !== 'idle' && !mayWait(request)) throw this.#busyError();
+    if (this.#state !== 'idle' && !countsBodyToWait(request)) throw this.#busyError();
     const granted = this.#waiting.add(request, () => this.#lateError());
     if (this.#state === 'idle') void this.#serve();
     return granted;
@@ -83,7 +83,7 @@ export class KeyQueue {
 
   /**
    * Claims the key, and again while another process has it. Resolves with undefined if no event waits any
-   * more. A store that fails refuses all events that wait, but not if it has said that the key is busy.
+   * more. If the first claim fails, all waiting events are refused; a later failure refuses none.
    */
   async #claim(): Promise<KeyClaim | undefined> {
     const warnings: Warning[] = [];
@@ -110,7 +110,7 @@ export class KeyQueue {
     for (;;) {
       this.#busyUntil = busy.endsAt;
       this.#slice.end();
-      this.#waiting.refuseUnless(mayWait, () => this.#busyError());
+      this.#waiting.refuseUnless(countsBodyToWait, () => this.#busyError());
       if (this.#waiting.first === undefined) break;
       this.#enter('waiting');
       await pause(pollPauseMs(busy, hasFailed));
@@ -125,7 +125,7 @@ export class KeyQueue {
     return undefined;
   }
 
-  /** The wait of a claim, on the terms of an event's claim: see `takeClaim` in `handle-event.ts`. */
+  /** Returns the wait of a claim, by the rules of `takeClaim` in `handle-event.ts`. */
   #claimWait(): Parameters<Claim['takeOrProceedUnclaimed']>[0] {
     const { bodyMemory, store } = this.#services;
     if (store.mustWait() && !this.#waiting.first?.countBody()) return { waitMs: 0 };
@@ -144,7 +144,7 @@ export class KeyQueue {
     const endsAt = this.#slice.beginOrContinue();
     let held: HeldKey | undefined;
     let noteGivenBack = (): void => {};
-    // Renewals for handlers that do not end must not keep a process alive that has closed.
+    // After `close()`, renewals for handlers that do not end must not keep the process alive.
     lease.startRenewing(() => held?.onTaken(), { keepsAlive: false });
     while (this.#waiting.first !== undefined) {
       noteGivenBack();
@@ -165,9 +165,9 @@ export class KeyQueue {
     noteGivenBack();
     if (performance.now() < endsAt) return;
     this.#slice.end();
-    // Other processes ask at least once within this time.
     if (this.#waiting.first === undefined) return;
     this.#enter('waiting');
+    // In this pause the other processes that wait for the key claim it at least once.
     await pause(POLL_MS);
     this.#enter('calling');
   }

@@ -6,23 +6,23 @@ import type { Deadline } from '../../timing/deadline.ts';
 import { Timer } from '../../timing/timer.ts';
 import type { Interruption } from '../handlers/interruption.ts';
 
-// These are classes, not literals. V8 allocates literals that have often outlived a collection in the old
-// generation, and moves all that they refer to there. With literals an event took a fifth more processor time
-// (`posthorn-redis-keyed` in `bench`).
+// These are classes, not literals. If literals often survive a garbage collection, V8 allocates them in the
+// old generation, and moves there all that they refer to. With literals an event took a fifth more processor
+// time (`posthorn-redis-keyed` in `bench`).
 
-/** The parts of a run on which the terms of its waits depend. */
+/** The parts of a run that decide how long it waits. */
 interface WaitingRun {
   readonly input: {
     /** When the event was created, in milliseconds since the epoch. */
     readonly createdAt: number;
     readonly deadline: Pick<Deadline, 'claimWaitMs'>;
-    readonly origin: { readonly waitsForKeys: boolean };
+    readonly origin: { readonly waitsForBusyKeys: boolean };
   };
   readonly interruption: Interruption;
-  readonly scope: { countBody(): boolean };
+  readonly resources: { countBody(): boolean };
 }
 
-/** An event that needs a key for one of its handlers, and the terms on which it waits. */
+/** An event that needs a key for one of its handlers, and how long it may wait. */
 export class KeyRequest {
   /** When the event was created, in milliseconds since the epoch. */
   readonly createdAt: number;
@@ -37,7 +37,7 @@ export class KeyRequest {
     this.createdAt = run.input.createdAt;
     this.until = until;
     this.interruption = run.interruption;
-    this.waitsIfBusy = run.input.origin.waitsForKeys;
+    this.waitsIfBusy = run.input.origin.waitsForBusyKeys;
     this.#run = run;
   }
 
@@ -46,9 +46,11 @@ export class KeyRequest {
     return this.#run.input.deadline.claimWaitMs(commandTimeoutMs);
   }
 
-  /** Counts the body of the event while it waits; returns false if it does not fit: then it must not wait. */
+  /**
+   * Counts the body of the waiting event. Returns false if the memory is full: the event must not wait then.
+   */
   countBody(): boolean {
-    return this.#run.scope.countBody();
+    return this.#run.resources.countBody();
   }
 }
 
@@ -80,8 +82,8 @@ export class HeldKey {
   }
 }
 
-/** Returns true if an event may wait for a busy key. */
-export function mayWait(request: KeyRequest): boolean {
+/** Returns true if the event may wait for a busy key, and then counts its body. */
+export function countsBodyToWait(request: KeyRequest): boolean {
   return request.waitsIfBusy && request.countBody();
 }
 
@@ -95,8 +97,8 @@ export class WaitingEvents {
   }
 
   /**
-   * Adds an event. Resolves once it gets the key. Rejects if it is refused, as soon as its run is aborted,
-   * and with `lateError` when its time is over.
+   * Adds an event. Resolves once it gets the key. Rejects if the event is refused, if its run is aborted, or
+   * with `lateError` once its time is over.
    */
   add(request: KeyRequest, lateError: () => Error): Promise<HeldKey> {
     return new Promise((resolve, reject) => {
@@ -123,9 +125,9 @@ export class WaitingEvents {
     for (const waiting of [...this.#waiting]) this.#refuse(waiting, error);
   }
 
-  /** Refuses the events that do not have this quality. */
-  refuseUnless(isRight: (request: KeyRequest) => boolean, error: () => UnavailableError): void {
-    for (const waiting of this.#waiting.filter(({ request }) => !isRight(request)))
+  /** Refuses the events for which `mayStay` returns false. */
+  refuseUnless(mayStay: (request: KeyRequest) => boolean, error: () => UnavailableError): void {
+    for (const waiting of this.#waiting.filter(({ request }) => !mayStay(request)))
       this.#refuse(waiting, error());
   }
 

@@ -1,13 +1,12 @@
 import { performance } from '../../timing/process-clock.ts';
 
+const FIRST_SLICE_MS = 2_000;
+const LONGEST_SLICE_MS = 8_000;
+
 /**
  * The time for which the events of one process hand a key on. Then it is released, and the processes whose
  * events wait for it have a chance to claim it. If none does, the next time is twice as long.
  */
-const FIRST_SLICE_MS = 2_000;
-const LONGEST_SLICE_MS = 8_000;
-
-/** The time for which one process may keep a key that others may wait for. */
 export class TimeSlice {
   #lengthMs = FIRST_SLICE_MS;
   /** By the monotonic clock; undefined until the next slice begins. */
@@ -24,15 +23,15 @@ export class TimeSlice {
   }
 
   /**
-   * Begins a slice, and returns its end. A slice that has not ended goes on: an event that came while the key
-   * was released does not begin another one.
+   * Begins a slice, and returns its end. A slice that has not ended goes on, even if the key was released and
+   * claimed again meanwhile.
    */
   beginOrContinue(): number {
     this.#endsAt ??= performance.now() + this.#lengthMs;
     return this.#endsAt;
   }
 
-  /** Ends the slice, because other processes have had their chance, or have it now. */
+  /** Ends the slice, because another process has claimed the key, or can claim it now. */
   end(): void {
     this.#endsAt = undefined;
   }

@@ -10,8 +10,8 @@ export interface LetterClaim extends Granted {
 }
 
 /**
- * Claims an event that no run handles, for work on its dead letter, and has the lease renewed. Reads the id
- * first, because a claim is a write. Rejects if the claim fails, even under `onStoreFailure: 'process'`.
+ * Claims an event that no run handles, for work on its dead letter, and renews the lease. Reads the id first,
+ * because a claim is a write. Rejects if the claim fails, even under `onStoreFailure: 'process'`.
  */
 export async function claimForLetter(
   services: LetterServices,

@@ -21,7 +21,7 @@ interface LetterEvent {
   readonly createdAt: number;
 }
 
-/** The dead letter of one event while a delivery of it is being handled. Failures become warnings. */
+/** The dead letter of one event that is being handled or refused. Failures become warnings. */
 export class EventLetter {
   readonly #operations: LetterOperations;
   readonly #content: LetterContent;
@@ -70,8 +70,8 @@ export class EventLetter {
 
   /**
    * Stores the dead letter, or replaces it. Resolves with its id, or with undefined if none is stored. If it
-   * could not be replaced, the earlier dead letter counts. `answerBy` is given if the caller waits for
-   * nothing else.
+   * could not be replaced, the earlier dead letter counts. Without `answerBy`, the deadline of the delivery
+   * decides how long this may take.
    */
   async store(reason: LetterReason, attempt: AttemptInfo, answerBy?: number): Promise<string | undefined> {
     this.#known = 'writing';
@@ -111,10 +111,11 @@ export class EventLetter {
   }
 
   /**
-   * Removes the dead letter if the event was completed while the dead letter was written. That is impossible
-   * if the writing ended before the claim was released. Waits for a release that is being repeated.
+   * Removes the dead letter if the event was completed while the dead letter was written. Does nothing if the
+   * writing ended before the claim was released: no other process had the event until then. Waits for a
+   * release that is being repeated.
    */
-  async removeUnlessReleased(
+  async removeIfCompletedMeanwhile(
     { state, late }: Released,
     event: LetterEvent,
     services: ClaimServices,

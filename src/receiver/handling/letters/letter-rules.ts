@@ -9,7 +9,8 @@ export interface LetterOrigin {
   /** True if the event may have a dead letter from the start. */
   readonly mayBeParked: boolean;
   /**
-   * True if a success removes the dead letter. False if a worker handles the event, which may have stored it.
+   * True if a success removes the dead letter. False if a success only enqueues the event: a worker may have
+   * stored the dead letter.
    */
   readonly removesLetter: boolean;
   /** True if a queue parks the event of a job that takes too long. */
@@ -18,14 +19,14 @@ export interface LetterOrigin {
 
 /** The facts about the dead letter that change during a run. */
 export interface LetterMoment {
-  /** The run has claimed the event. */
+  /** True if the run has claimed the event. */
   readonly isClaimed: boolean;
-  /** The store knows of an earlier attempt, which may have stored a dead letter. */
+  /** True if the store knows of an earlier attempt, which may have stored a dead letter. */
   readonly hasEarlierAttempt: boolean;
-  /** The run was aborted: another process may have taken the event. */
+  /** True if the run was aborted: another process may have taken the event. */
   readonly isAborted: boolean;
   readonly isPastDeadline: boolean;
-  /** The event is so old that no retry can be counted on. */
+  /** True if the event is so old that no retry is certain. */
   readonly isFinalByAge: boolean;
 }
 
@@ -38,25 +39,27 @@ export interface LetterFacts {
   readonly moment: LetterMoment;
 }
 
-/** The condition for removing the dead letter at an end of its run. */
-type Removal = 'never' | 'at once' | 'if completed' | 'unless released';
+/** When the dead letter is removed at an end of its run. For `if completed meanwhile` see `EventLetter`. */
+type Removal = 'never' | 'at once' | 'if completed' | 'if completed meanwhile';
 
 /** The rules for a dead letter, at one moment of its run. */
 export interface LetterRules {
-  /** This run has begun to write a dead letter. */
-  readonly isBegun: boolean;
-  /** This run may have stored a dead letter, or knows of one from the start. */
-  readonly isOwn: boolean;
-  /** There may be a dead letter, from this run or another one. */
+  /** True if this run has begun to write a dead letter. */
+  readonly hasBegunWriting: boolean;
+  /**
+   * True if this run has found a dead letter or begun to write one, or if there may be one from the start.
+   */
+  readonly isKnown: boolean;
+  /** True if there may be a dead letter, from this run or another one. */
   readonly mayExist: boolean;
   /** The removal at each end of the run. */
   readonly removal: Readonly<Record<'success' | 'duplicate' | 'busy' | 'givenBack', Removal>>;
 }
 
-/** The rules without dead letters. */
+/** The rules if the receiver has no dead letters. */
 export const noLetterRules: LetterRules = {
-  isBegun: false,
-  isOwn: false,
+  hasBegunWriting: false,
+  isKnown: false,
   mayExist: false,
   removal: { success: 'never', duplicate: 'never', busy: 'never', givenBack: 'never' },
 };
@@ -66,27 +69,27 @@ export const noLetterRules: LetterRules = {
  * combinations.
  */
 export function letterRulesOf({ known, isStored, origin, moment }: LetterFacts): LetterRules {
-  const isOwn = known !== 'none' || origin.mayBeParked;
-  const mayExist = isOwn || mayBeOfOther(origin, moment);
+  const isKnown = known !== 'none' || origin.mayBeParked;
+  const mayExist = isKnown || mayBeOfOther(origin, moment);
   const ofHandled = origin.removesLetter ? 'at once' : 'if completed';
-  const isBegun = known !== 'none' && known !== 'found';
+  const hasBegunWriting = known !== 'none' && known !== 'found';
   return {
-    isBegun,
-    isOwn,
+    hasBegunWriting,
+    isKnown,
     mayExist,
     removal: {
       success: mayExist && origin.removesLetter ? 'at once' : 'never',
       duplicate: mayExist ? ofHandled : 'never',
       // Another process has the event, and may have completed it before the dead letter was stored.
-      busy: isBegun && isStored ? 'if completed' : 'never',
-      givenBack: isOwn ? 'unless released' : 'never',
+      busy: hasBegunWriting && isStored ? 'if completed' : 'never',
+      givenBack: isKnown ? 'if completed meanwhile' : 'never',
     },
   };
 }
 
 /** True if another attempt, or the queue, may have stored a dead letter. */
 function mayBeOfOther({ queueParks }: LetterOrigin, moment: LetterMoment): boolean {
-  // A delivery that did not get its claim has no sign of a dead letter. A job may have one without a sign.
+  // Without its claim a delivery knows of no earlier attempt. The queue may have parked a job all the same.
   if (!moment.isClaimed && !queueParks) return false;
   const hasParked = queueParks && moment.isPastDeadline;
   return hasParked || moment.hasEarlierAttempt || moment.isAborted || moment.isFinalByAge;

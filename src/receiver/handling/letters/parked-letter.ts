@@ -17,7 +17,7 @@ export class ParkedLetter {
     this.#services = services;
   }
 
-  /** True if, by the dead letter, the handlers of its event may still be running. */
+  /** True if the dead letter says that the handlers of its event may still be running. */
   get isRunning(): boolean {
     return this.#isRunning(this.letter);
   }
@@ -45,7 +45,7 @@ export class ParkedLetter {
   }
 }
 
-/** `deadLetters.get` resolves with undefined if another caller was faster. */
+/** The value may come from `deadLetters.get`, which resolves with undefined if another caller was faster. */
 function checkLetter(letter: unknown, functionName: string): void {
   if (typeof letter === 'object' && letter !== null) return;
   throw new ConfigurationError(

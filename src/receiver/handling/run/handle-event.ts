@@ -7,10 +7,10 @@ import type { StandardSchemaV1 } from '../../events/schema.ts';
 import { type Answer, accept, toReportedError } from '../../outcomes/outcome.ts';
 import type { Warning } from '../../outcomes/report.ts';
 import {
-  allEnded,
+  joinEnds,
   noteHandled,
-  openRoutes,
   RunContext,
+  routesToRun,
   runHandler,
   type ValidEvent,
   validateEvent,
@@ -22,10 +22,10 @@ import type { Run } from './run.ts';
 import {
   answerBusy,
   answerDuplicate,
-  giveBack,
   recordFailure,
   recordLateEnd,
   recordSuccess,
+  releaseClaim,
 } from './run-end.ts';
 import type { Enqueue } from './run-input.ts';
 import { throughMiddlewares } from './through-middlewares.ts';
@@ -35,13 +35,13 @@ import { waitForOther } from './wait-for-other.ts';
 export async function handleEvent(run: Run, onEnd: (run: Run) => void): Promise<void> {
   let answer: Answer;
   try {
-    answer = await handle(run);
+    answer = await claimAndHandle(run);
   } catch (error) {
     answer = await recordFailure(run, error);
-    if (error === run.interruption.endedBy) void recordLateEnd(run);
+    if (error === run.interruption.endReason) void recordLateEnd(run);
   }
   run.enter({ step: 'ended', answer });
-  run.scope.giveBackAll();
+  run.resources.giveBackAll();
   onEnd(run);
   run.answer.settle(answer);
 }
@@ -51,8 +51,8 @@ export async function handleEvent(run: Run, onEnd: (run: Run) => void): Promise<
  * the handlers and records their success. Starts again if the claim was lost before the handlers could run. A
  * step that fails throws.
  */
-async function handle(run: Run): Promise<Answer> {
-  const { concurrency, settings } = run.services;
+async function claimAndHandle(run: Run): Promise<Answer> {
+  const { permits, settings } = run.services;
   const { event } = run.input;
   const schema = settings.schemas.get(entityOf(event.type));
   let found = await takeClaim(run);
@@ -63,7 +63,7 @@ async function handle(run: Run): Promise<Answer> {
     beginAttempt(run, found);
     const parked = run.progress.final ? await prepareLastAttempt(run, found) : undefined;
     if (parked !== undefined) return parked;
-    if (concurrency !== undefined) await acquirePermits(run, concurrency);
+    if (permits !== undefined) await acquirePermits(run, permits);
     const valid = schema === undefined ? event : await validate(run, event, schema);
     let { lease } = found;
     while (lease.needsConfirmation) lease = await confirm(run, lease);
@@ -79,29 +79,29 @@ async function handle(run: Run): Promise<Answer> {
  * Claims the event. The claim waits for a connection only if there is memory for the body meanwhile. A store
  * that queues claims gets all the time that the delivery can spare.
  */
-function takeClaim({ claim, input, interruption, scope, services }: Run): Promise<ClaimReply> {
+function takeClaim({ claim, input, interruption, resources, services }: Run): Promise<ClaimReply> {
   const { store } = services;
-  if (store.mustWait() && !scope.countBody()) return claim.takeOrProceedUnclaimed({ waitMs: 0 });
+  if (store.mustWait() && !resources.countBody()) return claim.takeOrProceedUnclaimed({ waitMs: 0 });
   if (!store.queuesClaims) return claim.takeOrProceedUnclaimed();
   return claim.takeOrProceedUnclaimed({
     waitMs: input.deadline.claimWaitMs(store.commandTimeoutMs),
-    mayWaitLonger: () => interruption.endedBy === undefined && scope.countBody(),
+    mayWaitLonger: () => interruption.endReason === undefined && resources.countBody(),
   });
 }
 
-/** Notes the attempt, and has the lease renewed from now on. */
+/** Notes the attempt, and begins to renew the lease. */
 function beginAttempt(run: Run, { result, lease }: Granted): void {
   const { input, progress, services } = run;
   const { now, retryScheduleMs } = services.settings;
   const { createdAt, origin } = input;
-  run.scope.uncountBody();
+  run.resources.uncountBody();
   run.renewLease(lease);
   run.hasEarlierAttempt = result.attempt > 1;
   progress.attempt = origin.attempt(result);
   progress.final = origin.isFinal(isFinal(now() - createdAt, retryScheduleMs, result));
   noteHandled(progress, result.handled);
   noteHandled(progress, origin.handled);
-  run.interruption.check();
+  run.interruption.throwIfEnded();
 }
 
 /**
@@ -121,20 +121,20 @@ async function prepareLastAttempt(run: Run, { result }: Granted): Promise<Answer
   const mayRun = origin.mayRunAfterCrash(signs, routes.length > 0);
   // The dead letter keeps this reason if the process dies now.
   const reason = new AbortedError('run_abandoned', 'the process ended while the handlers were running');
-  const storedAs = await run.storeLetter(reason, { mayRun, answerBy });
+  const storedAs = await run.storeLetter(reason, { mayBeRunning: mayRun, answerBy });
   if (mayRun || storedAs === undefined) return undefined;
-  return giveBack(run, accept('parked', id, toReportedError(reason)));
+  return releaseClaim(run, accept('parked', id, toReportedError(reason)));
 }
 
-function acquirePermits(run: Run, concurrency: ConcurrencyLimit): Promise<void> {
+function acquirePermits(run: Run, permits: ConcurrencyLimit): Promise<void> {
   run.enter({ step: 'acquiring' });
-  return run.scope.acquirePermits(concurrency, run.progress);
+  return run.resources.acquirePermits(permits, run.progress);
 }
 
 /** Resolves with the event, whose data is the output of its schema. */
 function validate(run: Run, event: AnyEvent, schema: StandardSchemaV1): Promise<ValidEvent> {
   run.enter({ step: 'validating' });
-  run.interruption.limit(run.services.settings.maxRunMs);
+  run.interruption.startLimit(run.services.settings.maxRunMs);
   return run.interruption.orAbort(validateEvent(event, schema));
 }
 
@@ -145,33 +145,33 @@ function confirm(run: Run, lease: Lease): Promise<Lease> {
 
 /** Runs the handlers on a lease that holds, and records their success. Throws their error. */
 async function handleOnLease(run: Run, event: ValidEvent, lease: Lease): Promise<Answer> {
-  const { interruption, scope } = run;
-  interruption.check();
+  const { interruption, resources } = run;
+  interruption.throwIfEnded();
   run.enter({ step: 'running' });
-  interruption.limit(run.services.settings.maxRunMs);
-  run.finished = startHandlers(run, event, lease);
+  interruption.startLimit(run.services.settings.maxRunMs);
+  run.handlersEnded = startHandlers(run, event, lease);
   try {
-    const failure = await interruption.orAbort(run.finished);
+    const failure = await interruption.orAbort(run.handlersEnded);
     if (failure !== undefined) throw failure;
   } finally {
     // The limit is for the schema and the handlers. Recording their end has limits of its own.
-    interruption.unlimit();
-    if (scope.missedRenewal) run.warnings.push(LEASE_EXPIRED);
+    interruption.stopLimit();
+    if (resources.missedRenewal) run.warnings.push(LEASE_EXPIRED);
   }
   return await recordSuccess(run);
 }
 
 /**
- * Runs the unfinished handlers side by side. Then enqueues the event, if workers run other handlers. Never
- * rejects.
+ * Runs, side by side, the handlers that have not succeeded. Then enqueues the event, if workers run other
+ * handlers. Never rejects.
  */
 function startHandlers(run: Run, event: ValidEvent, lease: Lease): Promise<PosthornError | undefined> {
-  const { input, interruption, progress, runId, scope, services } = run;
+  const { input, interruption, progress, runId, resources, services } = run;
   const attempt = { attempt: progress.attempt ?? 1, final: progress.final };
   const around = { event, runId, attempt, interruption };
   const { routes, enqueue } = throughMiddlewares(input, services.middlewares, around);
   const context = new RunContext(input, attempt, interruption);
-  const open = openRoutes(routes, progress);
+  const open = routesToRun(routes, progress);
   const keyed = open.filter(hasKey);
   const others = keyed.length === 0 ? open : open.filter((route) => !hasKey(route));
   const handlers = keyed.length === 0 ? undefined : new KeyedHandlers(run, event, attempt, lease);
@@ -181,8 +181,8 @@ function startHandlers(run: Run, event: ValidEvent, lease: Lease): Promise<Posth
     runHandler(route, event, context, progress),
   );
   if (others.length > 0) handlers?.noteRunning(Promise.all(ends));
-  if (services.concurrency !== undefined) void scope.leavePermitsTo(Promise.all(ends));
-  const handled = allEnded(ends.concat(keyedEnds), progress, input.origin.onHandled);
+  if (services.permits !== undefined) void resources.leavePermitsTo(Promise.all(ends));
+  const handled = joinEnds(ends.concat(keyedEnds), progress, input.origin.onHandled);
   return enqueue === undefined ? handled : enqueueAfter(run, handled, enqueue);
 }
 
@@ -191,17 +191,17 @@ async function enqueueAfter(
   handled: Promise<PosthornError | undefined>,
   enqueue: Enqueue,
 ): Promise<PosthornError | undefined> {
-  const { progress, scope } = run;
+  const { progress, resources } = run;
   const failure = await handled;
   if (failure !== undefined) return failure;
   const refusal = await enqueue({
     handled: [...progress.handled],
     // After a missed renewal, another process may have taken the event, and may store a dead letter of it.
-    isParked: run.letterRules.mayExist || scope.missedRenewal,
-    mayWait: () => scope.countBody(),
+    isParked: run.letterRules.mayExist || resources.missedRenewal,
+    countBody: () => resources.countBody(),
   });
-  // An aborted run has given everything back already, so nothing else uncounts this body.
-  scope.uncountBody();
+  // An aborted run has given everything back already, so only this frees the memory.
+  resources.uncountBody();
   return refusal;
 }
 

@@ -62,8 +62,8 @@ export class KeyedHandlers {
   }
 
   /**
-   * Runs a handler once it has its key and a permit. Resolves with its error when it has ended. Rejects if it
-   * cannot begin: without its key or its permit, or if its event is taken.
+   * Resolves with the error of the handler once it has ended. Rejects if the handler cannot begin: without
+   * its key or its permit, or if its event is taken.
    */
   async #runWithKey(route: KeyedRoute, key: string): Promise<PosthornError | undefined> {
     const { keyReleases, services } = this.#run;
@@ -75,11 +75,11 @@ export class KeyedHandlers {
       keyReleases.push(held.givenBack);
       let permits = 0;
       try {
-        if (services.concurrency !== undefined) permits = await this.#acquirePermit(services.concurrency);
+        if (services.permits !== undefined) permits = await this.#acquirePermit(services.permits);
         let keyLease = held.lease;
         while (this.#lease.needsConfirmation || keyLease.needsConfirmation)
           keyLease = await this.#confirmLeases(held.claim, keyLease);
-        // No await between these checks and the handler: see `handle` in `handle-event.ts`.
+        // No await between these checks and the handler: see `claimAndHandle` in `handle-event.ts`.
         this.#checkEvent();
         if (keyLease.state === 'held') return await this.#start(route, held, permits, keyWaitMs);
       } catch (error) {
@@ -100,14 +100,18 @@ export class KeyedHandlers {
 
   /** Throws if the run has been aborted, or another process has taken the event. */
   #checkEvent(): void {
-    this.#run.interruption.check();
+    this.#run.interruption.throwIfEnded();
     if (this.#lease.state !== 'held') throw takenMeanwhile(this.#lease.state);
   }
 
   async #acquirePermit(concurrency: ConcurrencyLimit): Promise<number> {
-    const { input, interruption, scope } = this.#run;
+    const { input, interruption, resources } = this.#run;
     if (!input.origin.isLimited) return 0;
-    return concurrency.acquire(1, { until: this.#until, interruption, countBody: () => scope.countBody() });
+    return concurrency.acquire(1, {
+      until: this.#until,
+      interruption,
+      countBody: () => resources.countBody(),
+    });
   }
 
   /** Starts a handler, which gives back its key and its permits at its end. Never rejects. */
@@ -138,7 +142,7 @@ export class KeyedHandlers {
     return ended;
   }
 
-  /** Keeps the key of a handler whose run was aborted until it ends, but only for another `maxRunMs`. */
+  /** After its run was aborted, a handler keeps its key until it ends, for another `maxRunMs` at most. */
   async #limitOverrun(name: string, key: HeldKey, ended: Promise<unknown>): Promise<void> {
     const { input, services } = this.#run;
     const { maxRunMs } = services.settings;
@@ -152,23 +156,23 @@ export class KeyedHandlers {
   }
 
   #giveBack(key: HeldKey, permits: number): void {
-    if (permits > 0) this.#run.services.concurrency?.release(permits);
+    if (permits > 0) this.#run.services.permits?.release(permits);
     key.release();
   }
 
   #note({ running = 0, waiting = 0 }: { readonly running?: number; readonly waiting?: number }): void {
-    const { interruption, scope, services } = this.#run;
+    const { interruption, resources, services } = this.#run;
     this.#running += running;
     this.#waiting += waiting;
-    if (this.#waiting === 0) scope.uncountBody();
+    if (this.#waiting === 0) resources.uncountBody();
     // An aborted run has ended, although its handlers may be running.
-    if (interruption.endedBy !== undefined) return;
+    if (interruption.endReason !== undefined) return;
     if (this.#running > 0) {
       this.#run.enter({ step: 'running' });
-      interruption.limit(services.settings.maxRunMs);
+      interruption.startLimit(services.settings.maxRunMs);
     } else if (this.#waiting > 0) {
       this.#run.enter({ step: 'acquiring' });
-      interruption.unlimit();
+      interruption.stopLimit();
     }
   }
 }
@@ -196,7 +200,7 @@ class KeySignal {
   }
 }
 
-/** The lease of the event was lost, or the event completed, while its handler waited. */
+/** Returns the error of a handler whose event another process took or completed while it waited. */
 function takenMeanwhile(state: 'lost' | 'completed'): PosthornError {
   const reason = taken(state);
   return state === 'completed' ? reason : new UnavailableError('event_running', reason.message);

@@ -7,9 +7,9 @@ import type { LetterOrigin } from '../letters/letter-rules.ts';
 
 /** The signs that a process died during an earlier attempt. */
 interface CrashSigns {
-  /** A lease ran out. */
+  /** True if a lease ran out. */
   readonly leaseRanOut: boolean;
-  /** A dead letter says that the handlers of a last attempt were running. */
+  /** True if a dead letter says that the handlers of a last attempt were running. */
   readonly letterWasRunning: boolean;
 }
 
@@ -21,29 +21,29 @@ export interface Origin extends LetterOrigin {
   /** The `source` of the run's report. */
   readonly source: ReportSource;
   /** The outcome once the handlers have succeeded. */
-  readonly success: 'processed' | 'queued';
+  readonly successOutcome: 'processed' | 'queued';
   /** True if its handlers need permits of `maxRunning`. */
   readonly isLimited: boolean;
   /** True if its handlers wait for a key that is busy. */
-  readonly waitsForKeys: boolean;
+  readonly waitsForBusyKeys: boolean;
   /** The dead letter that is replayed. */
   readonly letter?: DeadLetter | undefined;
-  /** Names of the handlers that are known from the start to have finished. */
+  /** Names of the handlers that are known from the start to have succeeded. */
   readonly handled: readonly string[];
-  /** Called when a handler has finished while others still run, with the names of all that have. */
+  /** Called when a handler has succeeded while others still run, with the names of all that have. */
   readonly onHandled?: ((handled: readonly string[]) => void) | undefined;
   /** Texts that middleware has sent along. */
   readonly traceContext?: { readonly [name: string]: string } | undefined;
   /** The number of the attempt. */
   attempt(claim: ClaimedResult): number;
   /**
-   * Returns true if this attempt is the last one. `isLastOfService` is true if no further delivery can be
-   * counted on.
+   * Returns true if this attempt is the last one. `isLastOfService` is true if no further delivery is
+   * certain.
    */
   isFinal(isLastOfService: boolean): boolean;
   /**
-   * Returns true if a last attempt may run although a process may have died in an earlier one: the event may
-   * be what kills the process.
+   * Returns true if a last attempt may run after signs of a crash. If not, the event is parked, because it
+   * may kill the process again.
    */
   mayRunAfterCrash(signs: CrashSigns, hasHandlers: boolean): boolean;
   /** Returns true if the queue gets the event back after this failure, so that it is not parked. */
@@ -53,9 +53,9 @@ export interface Origin extends LetterOrigin {
 /** A delivery whose handlers all run before its answer. */
 export const deliveryOrigin: Origin = {
   source: 'delivery',
-  success: 'processed',
+  successOutcome: 'processed',
   isLimited: true,
-  waitsForKeys: true,
+  waitsForBusyKeys: true,
   mayBeParked: false,
   removesLetter: true,
   queueParks: false,
@@ -69,7 +69,7 @@ export const deliveryOrigin: Origin = {
 /** A delivery with handlers for workers: the other handlers run, and then the event is enqueued. */
 export const enqueueOrigin: Origin = {
   ...deliveryOrigin,
-  success: 'queued',
+  successOutcome: 'queued',
   // Workers handle the event, and one of them may have stored its dead letter meanwhile.
   removesLetter: false,
   // Only handlers can kill a process; enqueueing an event does not.
@@ -110,7 +110,7 @@ export function jobOrigin(
     // A worker has its `concurrency` instead.
     isLimited: false,
     // The jobs of a busy key would take all the places of a worker.
-    waitsForKeys: false,
+    waitsForBusyKeys: false,
     mayBeParked: isParked,
     queueParks: true,
     handled,

@@ -12,8 +12,8 @@ export async function recordSuccess(run: Run): Promise<Answer> {
   const isKnown = await run.claim.complete();
   if (!isKnown)
     run.warnings.push('completion_pending: the store did not take the completion; it is tried again');
-  const answer = accept(origin.success, id);
-  // The deadline may come before the dead letter is removed.
+  const answer = accept(origin.successOutcome, id);
+  // A delivery whose deadline comes during the removal gets this answer.
   run.enter({ step: 'ended', answer });
   if (run.letterRules.mayExist) await removeLetter(run, 'success');
   return answer;
@@ -51,32 +51,32 @@ export async function recordFailure(run: Run, thrown: unknown): Promise<Answer> 
   const { error } = refused;
   run.enter({ step: 'failing', error });
   const isClaimed = attempt !== undefined;
-  const isLast = final || error.code === 'handler_failed_permanently' || run.letterRules.isBegun;
+  const isLast = final || error.code === 'handler_failed_permanently' || run.letterRules.hasBegunWriting;
   const mustPark = isClaimed && isLast && !origin.isPutBack(error);
   // Another process may have taken the event while a handler waited for its key.
-  const mayRun = error.code === 'event_running';
-  const storedAs = mustPark ? await run.storeLetter(error, { mayRun }) : undefined;
-  if (isClaimed) return giveBack(run, storedAs === undefined ? refused : accept('parked', id, error));
+  const mayBeRunning = error.code === 'event_running';
+  const storedAs = mustPark ? await run.storeLetter(error, { mayBeRunning }) : undefined;
+  if (isClaimed) return releaseClaim(run, storedAs === undefined ? refused : accept('parked', id, error));
   // The store has just failed, so the answer does not wait for it. But it may have granted the claim.
-  void giveBack(run, refused);
+  void releaseClaim(run, refused);
   return refused;
 }
 
 /** Releases the id after an attempt that failed or did not run, and resolves with the answer. */
-export async function giveBack(run: Run, answer: Answer): Promise<Answer> {
+export async function releaseClaim(run: Run, answer: Answer): Promise<Answer> {
   // The lease is renewed until here, because storing the dead letter may take longer than a lease.
-  run.scope.giveBackAll();
+  run.resources.giveBackAll();
   const released = await run.claim.release(run.progress.handled);
   if (released.state === 'completed') return answerDuplicate(run);
-  // Only after some failures, because a store without `peek` may count the reading as an attempt.
-  if (run.letterRules.removal.givenBack === 'unless released')
-    void run.letter?.removeUnlessReleased(released, run.input, run.services);
+  // Only if there may be a dead letter: a store without `peek` may count the reading as an attempt.
+  if (run.letterRules.removal.givenBack === 'if completed meanwhile')
+    void run.letter?.removeIfCompletedMeanwhile(released, run.input, run.services);
   return answer;
 }
 
 /** Records the late end of aborted handlers: a success completes the id, whichever process has it by then. */
 export async function recordLateEnd(run: Run): Promise<void> {
-  if (run.finished === undefined) return;
-  if ((await run.finished) === undefined) await recordSuccess(run);
+  if (run.handlersEnded === undefined) return;
+  if ((await run.handlersEnded) === undefined) await recordSuccess(run);
   else await run.claim.release(run.progress.handled);
 }

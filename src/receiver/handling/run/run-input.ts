@@ -8,8 +8,11 @@ import type { Origin } from './origin.ts';
 
 /** The facts that a run adds to the job of its event. */
 interface EnqueueInfo extends Pick<QueuedJob, 'handled' | 'isParked' | 'traceContext'> {
-  /** Called if the event must wait for a connection to the queue. Returns true if it may. */
-  readonly mayWait: () => boolean;
+  /**
+   * Counts the body before the event waits for a connection to the queue. Returns false if the memory is
+   * full: the event must not wait then.
+   */
+  readonly countBody: () => boolean;
 }
 
 /** Enqueues an event; resolves with an error if the queue does not take it. */

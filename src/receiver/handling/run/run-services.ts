@@ -14,7 +14,7 @@ export interface RunServices extends ClaimServices {
   readonly bodyMemory: BodyMemory;
   readonly keys: ConcurrencyKeys;
   /** Undefined without `maxRunning`. */
-  readonly concurrency: ConcurrencyLimit | undefined;
+  readonly permits: ConcurrencyLimit | undefined;
   /** Takes the problems that arise after the last report of their run. */
   readonly pendingWarnings: PendingWarnings;
   /** The middlewares around each handler, the outermost first. */

@@ -21,7 +21,7 @@ export type RunState =
   | { readonly step: 'running' }
   /** The handlers have succeeded, and the completion is being recorded. */
   | { readonly step: 'completing' }
-  /** The attempt has failed: the event is parked if no other attempt follows, and given back. */
+  /** The attempt has failed: the event is parked if no other attempt follows, and its id is released. */
   | { readonly step: 'failing'; readonly error: ReportedError }
   /**
    * The answer is known, and the dead letter of a handled event is being removed. An aborted run goes back to
@@ -35,28 +35,28 @@ interface StateRules {
    * True if handlers may run from now on, here or in another process: a dead letter that is stored now is
    * marked as running. False during the claim, because nothing says yet that a process will have the event.
    */
-  readonly mayRun: boolean;
+  readonly mayBeRunning: boolean;
   /** True if the schema or the handlers run here. */
   readonly isRunning: boolean;
   /** True if the handlers have ended, or will not run. */
   readonly hasEnded: boolean;
   /**
    * The results of a renewal that abort the handlers. Before they begin, the run checks its lease itself.
-   * After them, `completed` may be its own completion, but `lost` deserves a warning.
+   * Once they have ended, `completed` may be its own completion, but `lost` needs a warning.
    */
   readonly abortedBy: readonly RenewResult['state'][];
   /** The answer to a delivery whose deadline has come. */
   readonly answer: (input: RunInput, letter: EventLetter | undefined) => Answer;
 }
 
-const open = { mayRun: true, isRunning: false, hasEnded: false, abortedBy: [] };
-const over = { mayRun: false, isRunning: false, hasEnded: true, abortedBy: [] };
+const open = { mayBeRunning: true, isRunning: false, hasEnded: false, abortedBy: [] };
+const over = { mayBeRunning: false, isRunning: false, hasEnded: true, abortedBy: [] };
 
 /** Returns the rules of a state. */
 export function rulesOf(state: RunState): StateRules {
   switch (state.step) {
     case 'claiming':
-      return { ...open, mayRun: false, answer: parkedOr(storeIsSilent) };
+      return { ...open, mayBeRunning: false, answer: parkedOr(storeIsSilent) };
     case 'waiting':
       return { ...open, answer: () => refuse(runningElsewhere(state.otherEndsAt)) };
     case 'storing':
@@ -70,11 +70,15 @@ export function rulesOf(state: RunState): StateRules {
     case 'running':
       return { ...open, isRunning: true, abortedBy: ['lost', 'completed'], answer: parkedOr(stillRunning) };
     case 'completing':
-      return { ...over, abortedBy: ['lost'], answer: ({ id, origin }) => accept(origin.success, id) };
+      return { ...over, abortedBy: ['lost'], answer: ({ id, origin }) => accept(origin.successOutcome, id) };
     case 'failing':
       return { ...over, answer: parkedOr(() => state.error) };
     case 'ended':
-      return { ...over, mayRun: state.answer.error?.code === 'event_running', answer: () => state.answer };
+      return {
+        ...over,
+        mayBeRunning: state.answer.error?.code === 'event_running',
+        answer: () => state.answer,
+      };
   }
 }
 

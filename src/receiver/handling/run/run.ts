@@ -13,11 +13,11 @@ import { EventLetter } from '../letters/event-letter.ts';
 import { type LetterRules, letterRulesOf, noLetterRules } from '../letters/letter-rules.ts';
 import { PendingAnswer } from './pending-answer.ts';
 import type { RunInput } from './run-input.ts';
-import { RunScope } from './run-scope.ts';
+import { RunResources } from './run-resources.ts';
 import type { RunServices } from './run-services.ts';
 import { type RunState, rulesOf } from './run-state.ts';
 
-/** The longest time that a run waits at its end for its keys: aborted handlers may go on for long. */
+/** The longest wait of an ending run for the release of its keys: aborted handlers may go on for long. */
 const LONGEST_RELEASE_MS = 1_000;
 
 /** The number of runs that have begun in this process. */
@@ -34,21 +34,20 @@ export class Run {
   readonly input: RunInput;
   readonly services: RunServices;
   readonly progress: RunProgress = { attempt: undefined, final: false, handled: [], reports: [] };
-  /** The problems of the run so far. */
   readonly warnings: Warning[] = [];
   readonly answer: PendingAnswer = new PendingAnswer();
   readonly claim: Claim;
   /** Undefined without dead letters. */
   readonly letter: EventLetter | undefined;
   readonly interruption: Interruption = new Interruption();
-  readonly scope: RunScope;
+  readonly resources: RunResources;
   /** True if the store knows of an earlier attempt. A queue counts attempts of its own. */
   hasEarlierAttempt = false;
   #state: RunState = { step: 'claiming' };
   /** For each key that a handler has had, a promise that resolves once the key is given back. */
   readonly keyReleases: Promise<void>[] = [];
   /** Resolves with the error of the handlers or of the enqueueing. An aborted run does not wait for it. */
-  finished: Promise<PosthornError | undefined> | undefined = undefined;
+  handlersEnded: Promise<PosthornError | undefined> | undefined = undefined;
 
   constructor(input: RunInput, services: RunServices) {
     begun += 1;
@@ -57,7 +56,7 @@ export class Run {
     this.services = services;
     this.claim = new Claim(claimedId(input, services.settings), services, this.warnings);
     this.letter = services.letters && letterOf(input, services.letters, this.warnings);
-    this.scope = new RunScope(input, services, this.interruption);
+    this.resources = new RunResources(input, services, this.interruption);
   }
 
   get state(): RunState {
@@ -69,9 +68,9 @@ export class Run {
     this.#state = state;
   }
 
-  /** Has a lease renewed in place of the previous one, and aborts the handlers if it is lost. */
+  /** Renews a lease in place of the previous one, and aborts the handlers if it is lost. */
   renewLease(lease: Lease): void {
-    this.scope.replaceLease(lease, (state) => {
+    this.resources.replaceLease(lease, (state) => {
       if (rulesOf(this.state).abortedBy.includes(state)) this.#abortTaken(state);
     });
   }
@@ -96,16 +95,16 @@ export class Run {
   }
 
   /**
-   * Stores the dead letter, or replaces it, and resolves with its id. If `mayRun` is true, handlers may be
-   * running from now on, and the dead letter gets `runningUntil`.
+   * Stores the dead letter, or replaces it, and resolves with its id. If `mayBeRunning` is true, handlers may
+   * be running from now on, and the dead letter gets `runningUntil`.
    */
   async storeLetter(
     reason: LetterReason,
-    { mayRun, answerBy }: { readonly mayRun: boolean; readonly answerBy?: number },
+    { mayBeRunning, answerBy }: { readonly mayBeRunning: boolean; readonly answerBy?: number },
   ): Promise<string | undefined> {
     const { now, maxRunMs } = this.services.settings;
     const { attempt: attempts = 0, handled } = this.progress;
-    const runningUntil = mayRun ? now() + maxRunMs : undefined;
+    const runningUntil = mayBeRunning ? now() + maxRunMs : undefined;
     return this.letter?.store(reason, { attempts, handled, runningUntil }, answerBy);
   }
 

@@ -14,7 +14,9 @@ export interface FollowedRun {
   readonly joined: boolean;
 }
 
-/** The runs of this process, one per event at a time. A concurrent duplicate joins the running one. */
+/**
+ * The runs of this process, one at a time for each claimed id. A concurrent duplicate joins the running one.
+ */
 export class RunsInFlight {
   readonly #services: RunServices;
   readonly #activity: Activity;
@@ -38,8 +40,8 @@ export class RunsInFlight {
   }
 
   /**
-   * Returns the run of an event, if one is under way. A run that may have vanished does not count: the store
-   * knows whether its claim still holds.
+   * Returns the run of an event, if one is under way. A run that Cloudflare Workers may have ended does not
+   * count: the store knows whether its claim still holds.
    */
   find(claimId: string): Run | undefined {
     const run = this.#runs.get(claimId);
@@ -64,7 +66,7 @@ export class RunsInFlight {
 
   /**
    * Aborts all runs. Resolves with the ids of the events whose handlers had not ended, once they are released
-   * in the store. It also waits for the keys of handlers that end soon.
+   * in the store. Waits until handlers that end soon have given back their keys.
    */
   async abandon(): Promise<string[]> {
     this.#closed = true;

@@ -34,7 +34,7 @@ export function throughMiddlewares(
         // A handler with a key has a signal of its own.
         const ofHandler = { ...run, interruption: context };
         const around = new RunMiddlewareContext(input, ofHandler, { step: 'handle', handler: { name } });
-        // Checked here, because a middleware passes the value on, and the error would name the middleware.
+        // A middleware passes the value on, so the error of a later check would name the middleware.
         const handle = async () => checkBegun(await route.handle(event, context));
         return runWithin(middlewares, event, around, handle);
       },

@@ -12,17 +12,17 @@ import type { Run } from './run.ts';
  * have granted it, so the id is released at the end.
  */
 export async function waitForOther(run: Run, first: Busy): Promise<ClaimReply> {
-  const { answer, claim, interruption, scope } = run;
+  const { answer, claim, interruption, resources } = run;
   const startedAt = performance.now();
   let busy = first;
   let hasFailed = false;
   // Other events can use the permits while this run waits.
-  scope.giveBackAll();
+  resources.giveBackAll();
   for (;;) {
     run.enter({ step: 'waiting', otherEndsAt: busy.endsAt });
-    if (!scope.countBody()) break;
+    if (!resources.countBody()) break;
     await pause(run, pollPauseMs(busy, hasFailed));
-    if (!answer.isAwaited || interruption.endedBy !== undefined) break;
+    if (!answer.isAwaited || interruption.endReason !== undefined) break;
     const found = await claim.take().catch(() => undefined);
     if (found !== undefined && found.state !== 'busy') {
       noteWait(run, found, busy, startedAt);

@@ -8,7 +8,7 @@ export interface EventMembers {
   readonly type?: string | undefined;
 }
 
-/** The answer to a delivery, a replay or a job, with what its steps have found for the report. */
+/** The answer to a delivery, a replay or a job, with the facts for its report. */
 export interface Answered {
   readonly answer: Answer;
   readonly event?: EventMembers | undefined;
@@ -16,7 +16,7 @@ export interface Answered {
   readonly followed?: FollowedRun | undefined;
   /** The index of the signing key that matched. */
   readonly keyIndex?: number | undefined;
-  /** True if the event is so old that no retry can be counted on. */
+  /** True if the event is so old that no retry is certain. */
   readonly isFinalByAge?: boolean | undefined;
 }
 

@@ -5,7 +5,6 @@ import { Deadline } from '../../timing/deadline.ts';
 
 /** The beginning of a delivery, a replay or a job. {@link Answered} has its end. */
 export class Arrival {
-  /** The name of the receiver. */
   readonly receiver: string | undefined;
   /** The `source` of the report. Only a delivery has a sender that waits. */
   readonly source: ReportSource;
@@ -15,7 +14,7 @@ export class Arrival {
   readonly warnings: Warning[] = [];
   readonly #isClosing: boolean;
 
-  /** `isClosing` is true if the receiver was closing by then. */
+  /** `isClosing` is true if the receiver is closing. */
   constructor(
     { name, now, deadlineMs }: Pick<Settings, 'name' | 'now' | 'deadlineMs'>,
     source: ReportSource,

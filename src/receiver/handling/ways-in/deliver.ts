@@ -8,7 +8,7 @@
 //   RunsInFlight.startOrJoin      handling/run/runs-in-flight.ts
 //   RunsInFlight.start            handling/run/runs-in-flight.ts
 //   handleEvent                   handling/run/handle-event.ts
-//   handle                        handling/run/handle-event.ts
+//   claimAndHandle                handling/run/handle-event.ts
 //   takeClaim                     handling/run/handle-event.ts
 //   Claim.takeOrProceedUnclaimed  dedupe/claim.ts
 //   Memory.claim                  stores/memory/memory.ts
@@ -41,14 +41,14 @@ import { type AnsweredDelivery, answerTo } from './answered.ts';
 import type { Arrival } from './arrival.ts';
 import { isQueued, toEnqueueInput } from './enqueue.ts';
 import { parkRefused } from './park-refused.ts';
-import { type EventFacts, factsOfRefused, type ReadEvent, readEvent } from './read-event.ts';
+import { type EventFacts, factsOfRefused, type ParsedEvent, readEvent } from './read-event.ts';
 import type { ReceiverServices } from './receiver-services.ts';
 
 /** The facts about a delivery before its answer. */
 type DeliveryFacts = Partial<EventFacts> & Pick<AnsweredDelivery, 'keyIndex' | 'bodyRead'>;
 
-/** A delivery that has begun: its answer is that of a run, or needs none. */
-type Begun = { readonly facts: DeliveryFacts } & (
+/** A delivery that has begun: it waits for a run, or has an answer without one. */
+type BegunDelivery = { readonly facts: DeliveryFacts } & (
   | { readonly followed: FollowedRun }
   | { readonly answer: Awaitable<Answer> }
 );
@@ -79,7 +79,7 @@ export async function deliver(
  * event that fails its checks is parked. An event that is refused for another reason is parked only if no
  * retry will come.
  */
-function begin(services: ReceiverServices, authentication: Authentication, arrival: Arrival): Begun {
+function begin(services: ReceiverServices, authentication: Authentication, arrival: Arrival): BegunDelivery {
   if ('error' in authentication) {
     const { bodyRead, error } = authentication;
     return { facts: { bodyRead }, answer: refuse(error) };
@@ -87,7 +87,7 @@ function begin(services: ReceiverServices, authentication: Authentication, arriv
   const { authentic } = authentication;
   const { headers, keyIndex, rawBody } = authentic;
   const { settings } = services;
-  let read: ReadEvent | undefined;
+  let read: ParsedEvent | undefined;
   try {
     read = readEvent(rawBody, settings);
     const { event, isFinalByAge } = read;
@@ -107,7 +107,7 @@ function begin(services: ReceiverServices, authentication: Authentication, arriv
 function beginEvent(
   { completions, router, runs, settings }: ReceiverServices,
   { rawBody, headers }: Authentic,
-  { parsed: event, createdAt, ageMs }: ReadEvent,
+  { parsed: event, createdAt, ageMs }: ParsedEvent,
   arrival: Arrival,
 ): { readonly followed: FollowedRun } | { readonly answer: Answer } {
   const { queue } = settings;
@@ -159,11 +159,11 @@ async function finish(
   return id === undefined ? answered : { ...answered, answer: accept('parked', id, answer.error) };
 }
 
-/** Parks the event beside or after its run, for a delivery that no retry will follow. */
+/** Parks the event during or after its run, for a delivery that no retry will follow. */
 async function park(run: Run, error: PosthornError, answerBy: number): Promise<string | undefined> {
-  const { hasEnded, mayRun } = rulesOf(run.state);
+  const { hasEnded, mayBeRunning } = rulesOf(run.state);
   if (!hasEnded && run.letter?.storedAs !== undefined) return run.letter.storedAs;
-  const storedAs = await run.storeLetter(error, { mayRun, answerBy });
+  const storedAs = await run.storeLetter(error, { mayBeRunning, answerBy });
   // The event may have been completed before the dead letter was stored.
   if (storedAs !== undefined && rulesOf(run.state).hasEnded)
     void run.letter?.removeIfCompleted(run.input, run.services);

@@ -39,7 +39,7 @@ export class DeliveryReports {
     this.#reporter.add(observer, options);
   }
 
-  /** Reports an answer, and returns the report. `answerSent` is true if the sender still waits for it. */
+  /** `answerSent` is true if the sender still waits for it. */
   report(arrival: Arrival, answered: Answered, { answerSent }: { readonly answerSent: boolean }): Report {
     if (answered.keyIndex !== undefined) {
       const { outcome, error } = answered.answer;
@@ -51,7 +51,7 @@ export class DeliveryReports {
   }
 
   /**
-   * Reports the end of a run that goes on after its delivery. Only the delivery that started the run does.
+   * Reports the end of a run that goes on after its delivery. Does nothing if the delivery joined the run.
    */
   reportEndLater(
     delivery: Delivery,
@@ -81,7 +81,7 @@ export class DeliveryReports {
   }
 }
 
-/** Creates the report of an answer. `late` is true if the delivery was answered before its run ended. */
+/** Creates the report of an answer. `late` is true for the end of a run that went on after the answer. */
 function toReport(
   arrival: Arrival,
   { answer, event, followed, isFinalByAge = false, keyIndex }: Answered,

@@ -32,9 +32,8 @@ export interface DispatchOptions {
    */
   readonly parksBusyKey?: boolean | undefined;
   /**
-   * True if a last attempt parks the event, without running it, if a process has died with the event before:
-   * the event may be what kills it. True by default; false if the queue itself finds out which job kills a
-   * process.
+   * True if, after a crash, a last attempt parks the event without running it: the event may kill the process
+   * again. True by default; false if the queue itself finds such jobs.
    */
   readonly parksAbandoned?: boolean | undefined;
   /**
@@ -43,12 +42,16 @@ export interface DispatchOptions {
    * (`busy`), or was handled (`duplicate`). The job can be removed after `parked` and `duplicate`.
    */
   readonly failure?: JobFailure | undefined;
-  /** Names of handlers that have finished in earlier attempts, as `onHandled` told: they do not run again. */
+  /**
+   * Names of handlers that have succeeded in earlier attempts, as `onHandled` got them: they do not run
+   * again.
+   */
   readonly handled?: readonly string[] | undefined;
   /**
-   * Called when a handler has finished while others of the event are still running, with the names of all
-   * that have finished so far. The store learns them when the run ends. A queue that notes them keeps them
-   * from running again if the process dies before. It is not waited for, and its errors are ignored.
+   * Called when a handler has succeeded while others of the event are still running, with the names of all
+   * that have succeeded so far. The store gets the names when the run ends. If a queue keeps them, these
+   * handlers do not run again after a crash. The receiver ignores errors of `onHandled`, and does not wait
+   * for it.
    */
   readonly onHandled?: ((handled: readonly string[]) => void) | undefined;
 }

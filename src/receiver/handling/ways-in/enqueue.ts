@@ -27,9 +27,9 @@ export function toEnqueueInput(input: RunInput, queue: Queue, now: () => number)
     claimId: enqueueingId(id),
     origin: enqueueOrigin,
     routes: routes.filter((route) => !isQueued(route)),
-    enqueue: ({ mayWait, ...progress }) => {
+    enqueue: ({ countBody, ...progress }) => {
       const content = { id, type, rawBody, headers, receivedAt, queuedAt: now(), handlers, ...progress };
-      return addInTime(queue, createJob(content), deadline.enqueueMs, mayWait);
+      return addInTime(queue, createJob(content), deadline.enqueueMs, countBody);
     },
   };
 }
@@ -37,16 +37,16 @@ export function toEnqueueInput(input: RunInput, queue: Queue, now: () => number)
 /**
  * Adds a job. Resolves with an error if the queue refuses the job, or takes longer than the limit: the
  * clients of most queues wait endlessly for a lost connection. A job that arrives late does no harm, because
- * workers claim its event. `mayWait` is called if the job must wait for a connection.
+ * workers claim its event. `countBody` is called if the job must wait for a connection.
  */
 async function addInTime(
   queue: Queue,
   job: QueuedJob,
   limitMs: number,
-  mayWait: () => boolean,
+  countBody: () => boolean,
 ): Promise<UnavailableError | undefined> {
   try {
-    const waitMs = !mustWait(queue) || mayWait() ? limitMs : 0;
+    const waitMs = !mustWait(queue) || countBody() ? limitMs : 0;
     const added = Promise.resolve(queue.add(job, { waitMs }));
     checkBegun(await withTimeLimit(added, limitMs, () => new Error(`no answer in ${limitMs} ms`)), 'add()');
     return undefined;

@@ -21,8 +21,8 @@ interface FailedJob extends Pick<ReadJob, 'rawBody' | 'headers' | 'receivedAt' |
 /**
  * Parks the event of a job that its queue has given up, unless the event is being handled, or was handled.
  * Several workers may find the job, and the dead letter of the first may be replayed at once. So the event is
- * claimed while its dead letter is written. If the claim was lost meanwhile, the dead letter is removed in
- * case the event was completed.
+ * claimed while its dead letter is written. If another process took the claim and completed the event
+ * meanwhile, the dead letter is removed.
  */
 export async function parkFailedJob(
   services: ReceiverServices,
@@ -52,7 +52,7 @@ export async function parkFailedJob(
   }
   const released = await claim.release(handled);
   if (released.state === 'completed') return answerHandled(id, letter);
-  await letter?.removeUnlessReleased(released, { id, createdAt }, services);
+  await letter?.removeIfCompletedMeanwhile(released, { id, createdAt }, services);
   const error = toReportedError(new PosthornError(failure.code, failure.message));
   return letter?.storedAs === undefined ? refuse(error) : accept('parked', id, error);
 }

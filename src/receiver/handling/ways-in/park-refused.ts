@@ -8,8 +8,8 @@ import type { Arrival } from './arrival.ts';
 import type { ReceiverServices } from './receiver-services.ts';
 
 /**
- * Parks an event that is refused without a run. It stays refused without dead letters, or if they fail. It is
- * a duplicate if the store knows that it was handled.
+ * Parks an event that is refused without a run. Without dead letters, or if they fail, it stays refused. It
+ * is a duplicate if the store knows that it was handled.
  */
 export async function parkRefused(
   services: ReceiverServices,

@@ -9,7 +9,7 @@ import type { Answered } from './answered.ts';
 export type EventFacts = Required<Pick<Answered, 'event' | 'isFinalByAge'>>;
 
 /** An event that has been parsed, and its age. */
-export interface ReadEvent extends EventFacts {
+export interface ParsedEvent extends EventFacts {
   readonly parsed: AnyEvent;
   /** In milliseconds since the epoch. */
   readonly createdAt: number;
@@ -19,7 +19,7 @@ export interface ReadEvent extends EventFacts {
 type AgeSettings = Pick<Settings, 'now' | 'retryScheduleMs'>;
 
 /** Parses an event, and tells its age. */
-export function readEvent(rawBody: Uint8Array, { now, retryScheduleMs }: AgeSettings): ReadEvent {
+export function readEvent(rawBody: Uint8Array, { now, retryScheduleMs }: AgeSettings): ParsedEvent {
   const parsed = parseEvent(rawBody);
   const { id, type } = parsed;
   const createdAt = createdAtMs(parsed);
@@ -35,12 +35,12 @@ export function readEvent(rawBody: Uint8Array, { now, retryScheduleMs }: AgeSett
 
 /**
  * Returns the facts about an event that is refused. `read` is given if the event could be parsed. After an
- * error inside posthorn its members are read without any check. If its age is not among them, no retry can be
- * counted on.
+ * error inside posthorn its members are read without any check. Without its age, it counts as too old for a
+ * retry.
  */
 export function factsOfRefused(
   error: PosthornError,
-  read: ReadEvent | undefined,
+  read: ParsedEvent | undefined,
   rawBody: Uint8Array,
   { now, retryScheduleMs }: AgeSettings,
 ): EventFacts {

@@ -15,7 +15,7 @@ export interface ReceiverServices extends RunServices {
   readonly runs: RunsInFlight;
 }
 
-/** What the services of one receiver are created from. */
+/** The parts of the services of one receiver. */
 interface ServiceParts
   extends Pick<ReceiverServices, 'settings' | 'router' | 'middlewares' | 'bodyMemory' | 'pendingWarnings'> {
   readonly activity: Activity;
@@ -36,7 +36,7 @@ export function createServices({ activity, ...given }: ServiceParts): ReceiverSe
     letters: deadLetters && new LetterOperations(deadLetters, { limitMs, now, mayWait, bodyMemory }),
     completions,
     keys: new ConcurrencyKeys({ settings, store, completions, bodyMemory }),
-    concurrency: Number.isFinite(maxRunning) ? new ConcurrencyLimit(maxRunning, bodyMemory) : undefined,
+    permits: Number.isFinite(maxRunning) ? new ConcurrencyLimit(maxRunning, bodyMemory) : undefined,
   };
   return { ...services, runs: new RunsInFlight(services, activity) };
 }

@@ -59,15 +59,15 @@ async function runParked(
   const headers = readHeaders(letter.headers);
   const origin = replayOrigin(letter);
   const input = { id, claimId, event, rawBody, headers, ...times, routes, origin };
-  // A run of this process that has the event is joined instead.
+  // If a run of this process has the event, the replay joins it.
   const isExclusive = routes.some(isQueued) && runs.find(claimId) === undefined;
   const run = isExclusive ? runExclusively : runOrJoin;
   return run(services, input, parked, arrival);
 }
 
 /**
- * Runs the event while no delivery of it can run the handlers before the answer, which have an id of their
- * own if there is a queue. If the replay succeeds, later deliveries must not run them again.
+ * Claims the id of the enqueueing during the run, so that no delivery runs the handlers before the answer
+ * meanwhile. If the replay succeeds, completes it, so that later deliveries do not run them again.
  */
 async function runExclusively(
   services: ReceiverServices,

@@ -3,8 +3,8 @@ import { Run } from '../../../../src/receiver/handling/run/run.ts';
 import {
   answerBusy,
   answerDuplicate,
-  giveBack,
   recordSuccess,
+  releaseClaim,
 } from '../../../../src/receiver/handling/run/run-end.ts';
 
 // What a run knows of its letter, what its origin says, and what the moment says, in every combination.
@@ -34,7 +34,7 @@ function letterOf(known: string, note: (removal: string) => void) {
     storedAs,
     remove: async () => note('r'),
     removeIfCompleted: async () => note('c'),
-    removeUnlessReleased: async () => note('u'),
+    removeIfCompletedMeanwhile: async () => note('u'),
   };
 }
 
@@ -49,7 +49,7 @@ function runOf(
     input: {
       value: {
         id: 'evt',
-        origin: { ...origin, success: 'processed' },
+        origin: { ...origin, successOutcome: 'processed' },
         createdAt: 0,
         deadline: { isPast: moment.isPastDeadline },
       },
@@ -68,7 +68,7 @@ function runOf(
     state: { value: { step: 'waiting', otherEndsAt: 0 } },
     enter: { value: () => {} },
     claim: { value: { complete: async () => true, release: async () => ({ state: 'released' }) } },
-    scope: { value: { giveBackAll: () => {} } },
+    resources: { value: { giveBackAll: () => {} } },
     warnings: { value: [] },
   }) as Run;
 }
@@ -78,7 +78,7 @@ const ends: [string, (run: Run) => unknown][] = [
   ['success', recordSuccess],
   ['duplicate', answerDuplicate],
   ['busy', answerBusy],
-  ['given back', (run) => giveBack(run, answer)],
+  ['given back', (run) => releaseClaim(run, answer)],
 ];
 
 async function removalAt(
@@ -104,7 +104,7 @@ test('the questions about a letter have the recorded answers', async () => {
       record += `${[known, ...said].join(' ')}\n`;
       const answers = moments.map((moment) => runOf(known, origin, moment).letterRules);
       record += `  may exist: ${answers.map(({ mayExist }) => Number(mayExist)).join('')}\n`;
-      record += `  is own: ${answers.map(({ isOwn }) => Number(isOwn)).join('')}\n`;
+      record += `  is known: ${answers.map(({ isKnown }) => Number(isKnown)).join('')}\n`;
       for (const [name, end] of ends) {
         const removals = await Promise.all(moments.map((moment) => removalAt(end, known, origin, moment)));
         record += `  ${name}: ${removals.join('')}\n`;

@@ -5,7 +5,7 @@ import { performance } from '../../timing/process-clock.ts';
 import type { Run } from '../run/run.ts';
 import type { FollowedRun } from '../run/runs-in-flight.ts';
 
-/** Returns true if the run that this delivery has begun has had concurrency keys. */
+/** Returns true if this delivery began the run, and its handlers have had concurrency keys. */
 export function hasHadKeys({ joined, run }: FollowedRun): boolean {
   return !joined && run.keyReleases.length > 0;
 }
@@ -14,7 +14,7 @@ export function hasHadKeys({ joined, run }: FollowedRun): boolean {
  * Waits for the release of keys on platforms that stop the process after the answer. Elsewhere they are
  * released in the background.
  */
-export async function waitForKeys(
+export async function waitForKeyReleases(
   delivery: Delivery,
   deadline: Deadline,
   run: Run,

@@ -1,5 +1,5 @@
 import type { Lease, OnTaken } from '../../dedupe/lease.ts';
-import { openRoutes, type RunProgress } from '../handlers/handlers.ts';
+import { type RunProgress, routesToRun } from '../handlers/handlers.ts';
 import type { Interruption } from '../handlers/interruption.ts';
 import { hasKey } from '../handlers/route.ts';
 import type { ConcurrencyLimit } from '../keys/concurrency-limit.ts';
@@ -10,7 +10,7 @@ import type { RunServices } from './run-services.ts';
  * Holds all that a run must give back: its renewed lease, its permits, its share of the memory for bodies,
  * and the timer of `maxRunMs`.
  */
-export class RunScope {
+export class RunResources {
   readonly #input: RunInput;
   readonly #services: RunServices;
   readonly #interruption: Interruption;
@@ -24,7 +24,7 @@ export class RunScope {
     this.#interruption = interruption;
   }
 
-  /** Has a lease renewed until `giveBackAll`, in place of the previous one. */
+  /** Renews a lease until `giveBackAll`, in place of the previous one. */
   replaceLease(lease: Lease, onTaken: OnTaken): void {
     this.#lease?.stop();
     this.#lease = lease;
@@ -48,12 +48,12 @@ export class RunScope {
   }
 
   /**
-   * Waits for a permit for each handler that has not finished yet. A handler with a key acquires its own
+   * Waits for a permit for each handler that has not succeeded yet. A handler with a key acquires its own
    * permit once it has the key.
    */
   async acquirePermits(concurrency: ConcurrencyLimit, progress: RunProgress): Promise<void> {
     const { deadline, origin, routes } = this.#input;
-    const { length } = openRoutes(routes, progress).filter((route) => !hasKey(route));
+    const { length } = routesToRun(routes, progress).filter((route) => !hasKey(route));
     if (!origin.isLimited || length === 0) return;
     const wait = { until: deadline.handlersBeginBy, interruption: this.#interruption };
     try {
@@ -68,14 +68,14 @@ export class RunScope {
     const count = this.#permits;
     this.#permits = 0;
     await handled;
-    this.#services.concurrency?.release(count);
+    this.#services.permits?.release(count);
   }
 
   /** Gives everything back. The run can acquire it again afterwards. */
   giveBackAll(): void {
     this.#lease?.stop();
-    this.#interruption.unlimit();
-    if (this.#permits > 0) this.#services.concurrency?.release(this.#permits);
+    this.#interruption.stopLimit();
+    if (this.#permits > 0) this.#services.permits?.release(this.#permits);
     this.#permits = 0;
     this.uncountBody();
   }
