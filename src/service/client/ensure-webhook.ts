@@ -19,9 +19,9 @@ import type { WebhookRequests } from './webhook-requests.ts';
 export interface WantedWebhook {
   /** The id of the webhook; without it, the webhook with this url. */
   readonly id?: string | undefined;
-  /** HTTPS, publicly reachable. */
+  /** It must be HTTPS, and publicly reachable. */
   readonly url: string;
-  /** In any order. An empty list: every event. */
+  /** They may be in any order. An empty list means every event. */
   readonly enabled_events?: EnabledEvents | undefined;
   /** The credentials that the service presents. */
   readonly authentication?: Authentication | undefined;
