@@ -9,7 +9,7 @@ import { dropPromise, propertyOf, show, typeNameOf } from '../src/receiver/value
 
 /** The part of an HTTP event of Lambda that is read. Its members are checked when it comes. */
 export interface LambdaEvent {
-  /** API Gateway's payload format 1.0, and an Application Load Balancer. */
+  /** API Gateway's payload format 1.0 and an Application Load Balancer set it. */
   readonly httpMethod?: string | undefined;
   /** Has `http` in format 2.0, and `elb` behind a load balancer. */
   readonly requestContext?: object | undefined;
@@ -25,7 +25,7 @@ export interface LambdaEvent {
 
 /** Values of headers by name. */
 export interface LambdaHeaders<Value> {
-  /** Names in any case. */
+  /** Names may be in any case. */
   readonly [name: string]: Value | undefined;
 }
 
@@ -39,11 +39,11 @@ export interface LambdaContext {
 export interface LambdaResult {
   /** The status of the reply. */
   readonly statusCode: number;
-  /** For a load balancer only. */
+  /** Only a load balancer reads it. */
   readonly statusDescription?: string;
-  /** One value of each name. */
+  /** It has one value of each name. */
   readonly headers?: { [name: string]: string };
-  /** In the place of `headers`, for a load balancer that sends such headers. */
+  /** It takes the place of `headers` for a load balancer that sends such headers. */
   readonly multiValueHeaders?: { [name: string]: string[] };
   /** The JSON of the reply. */
   readonly body: string;

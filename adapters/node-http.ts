@@ -6,17 +6,17 @@ import { propertyOf, typeNameOf } from '../src/receiver/values/foreign-values.ts
 
 /** A request of Node.js http, https or http2, perhaps with properties that a framework has added. */
 export interface NodeRequest extends Readable {
-  /** Any method: the receiver refuses all but POST. */
+  /** It may be any method: the receiver refuses all but POST. */
   readonly method?: string | undefined;
   /** The target of the request: a path with its query, or an absolute address from a proxy. */
   readonly url?: string | undefined;
   /** The whole target, if a framework has taken the prefix of a mount out of `url`. */
   readonly originalUrl?: string | undefined;
-  /** Read for `content-length`, and for all headers if `rawHeaders` is empty. */
+  /** They are read for `content-length`, and for all headers if `rawHeaders` is empty. */
   readonly headers: IncomingHttpHeaders;
   /** Names and values by turns, as they were sent: a repeated header shows twice. */
   readonly rawHeaders: readonly string[];
-  /** 2 for HTTP/2, whose connections are never closed for one answer. */
+  /** It is 2 for HTTP/2, whose connections are never closed for one answer. */
   readonly httpVersionMajor: number;
   /** True once the whole request has arrived. */
   readonly complete: boolean;
@@ -24,7 +24,7 @@ export interface NodeRequest extends Readable {
   readonly aborted: boolean;
   /** The connection; destroyed once the sender has hung up. A shim may have none. */
   readonly socket?: { readonly destroyed: boolean; destroy?(): unknown } | undefined;
-  /** Set by a body parser. If it holds bytes, they are the raw body. */
+  /** A body parser sets it. If it holds bytes, they are the raw body. */
   readonly body?: unknown;
   /** The body as it was sent, if a framework keeps it: bytes, or a text in UTF-8. */
   readonly rawBody?: unknown;

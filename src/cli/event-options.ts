@@ -12,7 +12,7 @@ export interface EventOptions {
   readonly data?: string;
   readonly id?: string;
   readonly any?: boolean;
-  /** Milliseconds. */
+  /** The event is made this many milliseconds old. */
   readonly age?: number;
 }
 

@@ -14,7 +14,7 @@ export interface SelectionOptions {
   readonly all?: boolean;
   readonly type?: string;
   readonly reason?: string;
-  /** Milliseconds since the epoch. */
+  /** It is in milliseconds since the epoch. */
   readonly since?: number;
   /** The number of dead letters, from the first on. */
   readonly limit?: number;

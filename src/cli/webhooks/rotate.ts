@@ -13,7 +13,7 @@ import { keepingKeyOfFailure, linesOfKey, requireShown } from './shown-key.ts';
 export interface RotateCommandOptions extends ConnectionOptions, JsonOption {
   readonly keyFile?: string;
   readonly resume?: string;
-  /** Milliseconds. */
+  /** Both webhooks send for this many milliseconds. */
   readonly overlap?: number;
 }
 

@@ -29,7 +29,7 @@ export interface LogFields {
   readonly final?: true | undefined;
   /** True if the run ended after its delivery had been answered. */
   readonly late?: true | undefined;
-  /** From the arrival of the delivery to the report. */
+  /** The time from the arrival of the delivery to the report. */
   readonly durationMs?: number | undefined;
   /** True if the service may now stop sending events. */
   readonly endpointAtRisk?: true | undefined;

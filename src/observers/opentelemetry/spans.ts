@@ -38,7 +38,7 @@ interface OpenRun {
 /** The spans of deliveries, replays and jobs, and of their handlers. */
 export class DeliverySpans {
   readonly #provider: TracerProvider | undefined;
-  /** By `runId`. */
+  /** They are found by `runId`. */
   readonly #open = new Map<number, OpenRun>();
   /** The limit prints nothing: spans without an exception are still there to be counted. */
   readonly #exceptions = new LineLimit<ReportCode | undefined>(() => {});

@@ -138,7 +138,7 @@ export interface ClaimedResult {
   readonly abandoned: number;
   /** The time since the id was claimed for the first time, in milliseconds; 0 for the first claim. */
   readonly firstClaimedMsAgo: number;
-  /** From the last release. */
+  /** These are the names that the last release gave. */
   readonly handled: readonly string[];
   /** Like `attempt`, but claims in quick succession count once. A store that leaves it out counts each. */
   readonly spacedAttempts?: number;

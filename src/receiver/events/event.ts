@@ -8,11 +8,11 @@ import { parseTime } from './time.ts';
 
 /** An event as the service sent it (interface, "Webhook event"). It may have further members. */
 export interface WebhookEvent<Type extends string = string, Data = EventData> {
-  /** Unique per event. */
+  /** It is unique to the event. */
   readonly id: string;
-  /** `<entity>.<type>`, for example `transfer.succeeded`. */
+  /** It has the form `<entity>.<type>`, for example `transfer.succeeded`. */
   readonly type: Type;
-  /** ISO 8601, UTC. */
+  /** It is a time in UTC, as ISO 8601 writes it. */
   readonly created_at: string;
   /** The full resource. */
   readonly data: Data;

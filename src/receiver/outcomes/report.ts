@@ -37,7 +37,7 @@ export interface Report {
   readonly answerSent: boolean;
   /** The arrival of the delivery, in milliseconds since the epoch. */
   readonly receivedAt: number;
-  /** From the arrival of the delivery to the report. */
+  /** The time from the arrival of the delivery to the report. */
   readonly durationMs: number;
   /**
    * True if the last attempt of this event was answered as failed: the service may now stop sending events.
@@ -59,7 +59,7 @@ export interface HandlerReport {
   readonly name?: string | undefined;
   /** False if the handler threw or rejected. */
   readonly ok: boolean;
-  /** From its start to its end; the wait for its key comes before. */
+  /** The time from its start to its end; the wait for its key comes before. */
   readonly durationMs: number;
   /** The time that it waited for its `concurrencyKey`, in milliseconds; undefined if it did not need one. */
   readonly keyWaitMs?: number | undefined;

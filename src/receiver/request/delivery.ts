@@ -6,7 +6,7 @@ import type { RawBody } from './raw-body.ts';
 
 /** One HTTP request that carries an event, as an adapter hands it to the receiver. */
 export interface Delivery {
-  /** As it was sent: the receiver refuses all but POST. */
+  /** The method as it was sent: the receiver refuses all but POST. */
   readonly method: string;
   /** All values of each name, in any usual form: a header that was sent twice must show twice. */
   readonly headers: HeaderFields;
@@ -49,7 +49,7 @@ export interface Reply {
   readonly status: number;
   /** Names are lower-case. The adapter adds `content-length` and `connection`. */
   readonly headers: { readonly [name: string]: string };
-  /** JSON. */
+  /** The body is a text of JSON. */
   readonly body: string;
   /** Close the connection after the answer (`Connection: close`; never on HTTP/2). */
   readonly close: boolean;

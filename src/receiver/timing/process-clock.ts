@@ -62,25 +62,25 @@ export function setTimeout(callback: () => void, ms: number): NodeJS.Timeout {
   return start(callback, ms);
 }
 
-/** As that of Node.js. */
+/** Does what the function of Node.js does. */
 export function clearTimeout(timeout: NodeJS.Timeout | undefined): void {
   const { clearTimeout: clear } = clock;
   clear(timeout);
 }
 
-/** As that of Node.js. */
+/** Does what the function of Node.js does. */
 export function setInterval(callback: () => void, ms: number): NodeJS.Timeout {
   const { setInterval: start } = clock;
   return start(callback, ms);
 }
 
-/** As that of Node.js. */
+/** Does what the function of Node.js does. */
 export function clearInterval(interval: NodeJS.Timeout | undefined): void {
   const { clearInterval: clear } = clock;
   clear(interval);
 }
 
-/** As that of Node.js. */
+/** Does what the function of Node.js does. */
 export function setImmediate(callback: () => void): void {
   const { setImmediate: start } = clock;
   start(callback);

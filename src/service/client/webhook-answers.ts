@@ -15,9 +15,9 @@ import {
 export interface Webhook {
   /** The id that the service has given it. */
   readonly id: string;
-  /** ISO 8601, UTC; never changes. */
+  /** It is a time in UTC, as ISO 8601 writes it, and never changes. */
   readonly created_at?: string | undefined;
-  /** ISO 8601, UTC. */
+  /** It is a time in UTC, as ISO 8601 writes it. */
   readonly updated_at?: string | undefined;
   /** The endpoint that receives the events. */
   readonly url: string;
@@ -27,7 +27,7 @@ export interface Webhook {
   readonly authentication: Authentication;
   /** An empty list means every event. */
   readonly enabled_events: readonly StoredEventFilter[];
-  /** Present only in the answer to a creation, afterwards null. */
+  /** It is present only in the answer to a creation, and null afterwards. */
   readonly secret_signing_key: string | null;
   /** The absolute address of the webhook. */
   readonly _links?: { readonly self: { readonly href: string } } | undefined;

@@ -12,7 +12,7 @@ export type SandboxApp = (request: IncomingMessage, response: ServerResponse) =>
 
 /** The time of the sandbox. */
 export interface SandboxClock {
-  /** Milliseconds since the epoch. Hand it to a receiver as `now`. */
+  /** Returns the milliseconds since the epoch. Hand it to a receiver as `now`. */
   readonly now: () => number;
   /**
    * Moves time forward. When this resolves, every delivery that fell due on the way has been made and

@@ -17,7 +17,7 @@ export interface ECheck {
   readonly [customField: string]: unknown;
   /** The id of the batch. */
   readonly BatchID: string;
-  /** `<batch_id>-<n>`. */
+  /** It has the form `<batch_id>-<n>`. */
   readonly BundleID: string;
   /** The id of the check transaction. */
   readonly CheckTransID: string;
@@ -25,7 +25,7 @@ export interface ECheck {
   readonly MerchantTransID: string;
   /** The number of the check. */
   readonly CheckNumber: string;
-  /** Decimal. */
+  /** The amount is a decimal number. */
   readonly Amount: string;
   /** The first name on the record of the check. */
   readonly FirstName: string;
@@ -43,9 +43,9 @@ export interface ECheck {
 export interface ECheckLookup {
   /** A custom field, or a member that the service has added. */
   readonly [customField: string]: unknown;
-  /** 0 on success. */
+  /** It is 0 on success. */
   readonly errorCode: number;
-  /** Empty on success. */
+  /** It is empty on success. */
   readonly errorMessage: string;
   /** The bank of the account. */
   readonly bankName: string;

@@ -15,15 +15,15 @@ export type FxQuoteRequest =
 
 /** An amount of a currency. */
 export interface Money {
-  /** Decimal; two decimal places. */
+  /** It is a decimal number with two decimal places. */
   readonly amount: string;
-  /** Three letters, ISO 4217. */
+  /** It is a code of ISO 4217, which has three letters. */
   readonly currency: string;
 }
 
 /** The user who created or updated a quote. */
 export interface Actor {
-  /** `API_USER`, and perhaps others. */
+  /** It is `API_USER`, or perhaps another text. */
   readonly userType: string;
   /** The login name. */
   readonly userName: string;
@@ -31,9 +31,9 @@ export interface Actor {
 
 /** A quote as the service sends it (interface, "FX quote"). */
 export interface FxQuoteBody {
-  /** Always `fxQuote`. */
+  /** It is always `fxQuote`. */
   readonly resourceName: 'fxQuote';
-  /** Relative: `v1/customer/id/<customer_id>/transaction/fxQuote/id/<fx_quote_id>`. */
+  /** It is relative: `v1/customer/id/<customer_id>/transaction/fxQuote/id/<fx_quote_id>`. */
   readonly url: string;
   /** The id of the quote, by which it is retrieved. */
   readonly id: number;
@@ -43,15 +43,15 @@ export interface FxQuoteBody {
   readonly source: Money;
   /** The rate from USD to `destination.currency`: decimal, with six decimal places. */
   readonly fxRate: string;
-  /** Decimal; may be zero. */
+  /** It is a decimal number, and may be zero. */
   readonly fee: string;
-  /** UTC, `MM/DD/YYYY HH:MM:SS`; 30 seconds after creation. */
+  /** It is 30 seconds after creation, in UTC, as `MM/DD/YYYY HH:MM:SS`. */
   readonly fxQuoteExpiry: string;
   /** The status. Other texts are possible: the status after the expiry is not documented. */
   readonly status: 'GENERATED' | 'ACCEPTED' | (string & {});
-  /** `MM/DD/YYYY HH:MM:SS`; read as UTC, which the interface does not say. */
+  /** It is read as `MM/DD/YYYY HH:MM:SS` in UTC, which the interface does not say. */
   readonly createdOn: string;
-  /** In the same form; it changes when the quote is accepted. */
+  /** It has the same form, and changes when the quote is accepted. */
   readonly lastUpdatedOn: string;
   /** The user who created the quote. */
   readonly createdBy: Actor;

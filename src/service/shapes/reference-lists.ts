@@ -7,13 +7,13 @@ import { isoTime } from './timestamp.ts';
 export interface PaymentPurpose {
   /** The id of the entry. */
   readonly id: number;
-  /** `Payment Purpose`. */
+  /** It is `Payment Purpose`. */
   readonly category: string;
   /** The purpose, for example `Medical Assistance`. */
   readonly title: string;
-  /** ISO 8601, UTC. */
+  /** It is a time in UTC, as ISO 8601 writes it. */
   readonly createdAt: string;
-  /** ISO 8601, UTC. */
+  /** It is a time in UTC, as ISO 8601 writes it. */
   readonly updatedAt: string;
 }
 

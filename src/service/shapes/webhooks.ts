@@ -30,17 +30,17 @@ export interface AnyEventFilter extends StoredEventFilter {
 
 /** A request to create a webhook. */
 export interface WebhookRequest {
-  /** HTTPS, publicly reachable. */
+  /** It must be HTTPS, and publicly reachable. */
   readonly url: string;
-  /** If left out or empty, every event is sent. */
+  /** If it is left out or empty, every event is sent. */
   readonly enabled_events?: EnabledEvents | undefined;
-  /** If left out, taken to be `NONE`. */
+  /** If it is left out, it is taken to be `NONE`. */
   readonly authentication?: Authentication | undefined;
 }
 
 /** A request to update a webhook. Members that are left out do not change; a list replaces the whole list. */
 export interface WebhookUpdate {
-  /** HTTPS, publicly reachable. */
+  /** It must be HTTPS, and publicly reachable. */
   readonly url?: string | undefined;
   /** True to send events, false to stop. */
   readonly enabled?: boolean | undefined;
@@ -54,9 +54,9 @@ export interface WebhookUpdate {
 export interface Webhook {
   /** The id of the webhook. */
   readonly id: string;
-  /** ISO 8601, UTC; never changes. */
+  /** It is a time in UTC, as ISO 8601 writes it, and never changes. */
   readonly created_at: string;
-  /** ISO 8601, UTC. */
+  /** It is a time in UTC, as ISO 8601 writes it. */
   readonly updated_at: string;
   /** The endpoint that receives events. */
   readonly url: string;
@@ -66,7 +66,7 @@ export interface Webhook {
   readonly authentication: Authentication;
   /** An empty list means every event. */
   readonly enabled_events: readonly StoredEventFilter[];
-  /** Present only in the answer to a creation, afterwards null. */
+  /** It is present only in the answer to a creation, and null afterwards. */
   readonly secret_signing_key: string | null;
   /** The absolute address of the webhook. */
   readonly _links: { readonly self: { readonly href: string } };
