@@ -12,7 +12,7 @@ export interface WebhookEvent<Type extends string = string, Data = EventData> {
   readonly id: string;
   /** `<entity>.<type>`, for example `transfer.succeeded`. */
   readonly type: Type;
-  /** ISO 8601, UTC. */
+  /** The time of its creation, in ISO 8601 (UTC). */
   readonly created_at: string;
   /** The full resource. */
   readonly data: Data;
