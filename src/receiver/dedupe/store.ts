@@ -124,7 +124,7 @@ export type PeekRequest = Pick<CompleteRequest, 'id' | 'waitMs'>;
 /** The answer of `claim`: the id is claimed now, another token holds it, or its event was handled before. */
 export type ClaimResult =
   | ClaimedResult
-  | { readonly state: 'busy' /** Until the owner's lease ends. */; readonly msLeft: number }
+  | { readonly state: 'busy' /** The time until the owner's lease ends. */; readonly msLeft: number }
   | { readonly state: 'completed' };
 
 /** The answer of `claim` to the new owner of an id. */
