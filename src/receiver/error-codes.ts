@@ -34,7 +34,7 @@ export const errorCodes = {
   JobError: ['job_unreadable', 'handler_missing'],
   DeadLetterError: ['dead_letter_invalid', 'dead_letter_unreadable', 'dead_letters_unavailable'],
   InternalError: ['internal_error'],
-  /** Of `posthorn/postgres` and `posthorn/sqlite`. */
+  /** `posthorn/postgres` and `posthorn/sqlite` throw them. */
   InboxError: [
     'inbox_busy',
     'inbox_unavailable',
@@ -44,7 +44,7 @@ export const errorCodes = {
     'inbox_latest_invalid',
     'inbox_handler_async',
   ],
-  /** Of `posthorn/client`. */
+  /** `posthorn/client` throws them. */
   ServiceError: [
     'service_refused',
     'service_unreachable',
@@ -60,7 +60,7 @@ export const errorCodes = {
     'webhook_disabled',
     'webhook_left_enabled',
   ],
-  /** Of `posthorn/sandbox`. */
+  /** `posthorn/sandbox` throws it. */
   RefusedError: ['request_refused'],
 } as const;
 

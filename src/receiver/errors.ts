@@ -10,8 +10,8 @@ export class PosthornError extends Error {
   readonly code: ErrorCode;
   /**
    * The HTTP status of the answer to a delivery that fails with this code, as a receiver without dead letters
-   * gives it: for an endpoint of your own around `receiver.verify`. Undefined if no delivery is answered with
-   * the code. An error of the service or of the sandbox has the status of that answer.
+   * gives it. Use it in your own endpoint with `receiver.verify`. Undefined if no report can have the code.
+   * An error of the service or of the sandbox has the status of that answer.
    */
   declare readonly status: number | undefined;
 
@@ -40,7 +40,7 @@ export class CodedError<Class extends ErrorClass> extends PosthornError {
   }
 }
 
-/** A number, if a delivery can be answered with every code of the class. */
+/** A number, if a report can have every code of the class. */
 type StatusOf<Class extends ErrorClass> = [CodeOf<Class>] extends [ReportCode] ? number : number | undefined;
 
 /**
@@ -112,7 +112,7 @@ export class DataError extends CodedError<'DataError'> {
   }
 }
 
-/** One or more handlers threw. `cause` is the error of the first. */
+/** One or more handlers threw. `cause` is the first of `errors`. */
 export class HandlerError extends CodedError<'HandlerError'> {
   /** The error of each failed handler. */
   readonly errors: readonly unknown[];
@@ -156,7 +156,8 @@ export class InternalError extends CodedError<'InternalError'> {}
  * `posthorn/sqlite`, `posthorn/client` and `posthorn/sandbox` are included. For the members of those classes
  * use `instanceof`: their types stay out of programs that do not import them.
  *
- * `report.error` is not always one of them: that of a job which its queue has given up has only the code.
+ * `report.error` is not always one of them: that of a job that its queue has given up is a plain
+ * `PosthornError`.
  *
  * @example
  * ```ts

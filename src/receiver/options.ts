@@ -11,8 +11,8 @@ export interface ReceiverOptions<S extends Schemas = Schemas> {
   /**
    * The webhook's `secret_signing_key`, a list of keys (any matching key is accepted, so keys rotate without
    * downtime), or a function that returns them. The function is called for each delivery, once at a time,
-   * with a limit of 5 seconds: let it cache its result. Each key of a list opens every path of the
-   * receiver: several webhooks, or accounts, need a receiver each.
+   * with a limit of 5 seconds: let it cache its result. Each key of a list is valid on every path of the
+   * receiver: create one receiver for each webhook or account.
    *
    * The type includes `undefined`, so that `process.env.SIGNING_KEY` compiles, but the value throws. If a
    * build loads the module without a key, pass a function: `() => process.env.SIGNING_KEY`.
@@ -25,7 +25,7 @@ export interface ReceiverOptions<S extends Schemas = Schemas> {
   readonly name?: string | undefined;
   /**
    * The name of the signature's header; `x-service-signature` by default. In production set the name that the
-   * vendor uses.
+   * service uses.
    */
   readonly signatureHeader?: string | undefined;
   /** The credentials that the service sends, or a list of accepted credentials; `NONE` by default. */
@@ -97,8 +97,8 @@ export interface ReceiverOptions<S extends Schemas = Schemas> {
    */
   readonly onStoreFailure?: 'reject' | 'process' | undefined;
   /**
-   * The clock, in milliseconds since the epoch; `Date.now` by default. For tests and simulations. If it
-   * throws, or does not return a number, `Date.now` is used, and a report warns once
+   * The clock, in milliseconds since the epoch; `Date.now` by default. Set it only in tests and simulations.
+   * If it throws, or does not return a number, `Date.now` is used, and a report warns once
    * (`return_value_invalid`).
    */
   readonly now?: (() => number) | undefined;

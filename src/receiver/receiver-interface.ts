@@ -23,7 +23,7 @@ export interface Receiver<S extends Schemas = Record<never, never>> {
 
   /**
    * Registers a handler. The handlers of one event run side by side. A retry skips the handlers that have
-   * finished, if they have a `name`; a handler of an inbox (`inbox.once`) brings its name along. A handler
+   * succeeded, if they have a `name`; a handler of an inbox (`inbox.once`) brings its name along. A handler
    * with `queue: true` runs in a worker after the event was answered 202; it needs a name and the option
    * `queue`. A handler with a `concurrencyKey` handles one event of a key at a time; it needs a name.
    *
@@ -100,15 +100,15 @@ export interface Receiver<S extends Schemas = Record<never, never>> {
   receive(delivery: Delivery): Promise<Reply>;
 
   /**
-   * Returns true if the signature header is there and holds 64 hex digits. It does not verify them. Headers
-   * of an unknown form, which `receive` refuses, hold none. Adapters call it.
+   * Returns true if the signature header is there and holds 64 hex digits. It does not verify them. Returns
+   * false for headers of an unknown form, which `receive` refuses. Adapters call it.
    */
   hasSignature(headers: HeaderFields): boolean;
 
   /**
    * Reports a delivery that got 404, because its adapter serves another path. Adapters call it. Anybody can
-   * send such requests, so a report needs {@link hasSignature}, and each minute has one report for each of
-   * five paths. Never throws.
+   * send such requests, so only those with a signature ({@link hasSignature}) are reported: in each minute
+   * one for each path, and five at most. Never throws.
    */
   reportMisdirected(
     headers: HeaderFields,
@@ -136,8 +136,8 @@ export interface Receiver<S extends Schemas = Record<never, never>> {
   /**
    * Gives the event of a dead letter up: claims its id, completes it in the store, and removes the dead
    * letter. Resolves with true if this call gave the event up: no handler was running, and none will run.
-   * Resolves with false if the dead letter does not exist, or if the event may be running, in a replay for
-   * example: then it stays. Also false if the event was handled meanwhile: then it is removed.
+   * Resolves with false if there is no dead letter, if the event may be running, for example in a replay (the
+   * dead letter stays), or if the event was handled meanwhile (the dead letter is removed).
    *
    * @throws UnavailableError if the store does not answer: the dead letter stays. DeadLetterError if the dead
    * letters fail; ConfigurationError for a value that is not a dead letter.
@@ -147,7 +147,8 @@ export interface Receiver<S extends Schemas = Record<never, never>> {
   /**
    * Tells whether the store answers, how many events are being handled, how many dead letters wait, and when
    * the last delivery came. It does not write, does not count as a delivery, never rejects, and takes 2
-   * seconds at most, even while the receiver closes. Calls at the same time share their questions.
+   * seconds at most, even while the receiver closes. Calls at the same time share one question to the store
+   * and one count of the dead letters.
    */
   health(): Promise<Health>;
 

@@ -62,7 +62,7 @@ export function isReportCode(code: string): code is ReportCode {
   return Object.hasOwn(refusals, code);
 }
 
-/** The HTTP status of the answer to a delivery that fails with this code; undefined if none does. */
+/** The HTTP status for a report with this code; undefined if no report can have it. */
 export function statusOfCode(code: ErrorCode): number | undefined {
   return isReportCode(code) ? refusals[code][1] : undefined;
 }

@@ -25,8 +25,8 @@ export interface Authentic {
   readonly keyIndex: number;
 }
 
-/** The end of an authentication. */
-export type Authentication =
+/** The result of `authenticate`. */
+export type AuthenticationResult =
   | { readonly authentic: Authentic }
   /** `bodyRead` is true if the body was read to its end before the error. */
   | { readonly error: unknown; readonly bodyRead: boolean };
@@ -48,7 +48,7 @@ export class Authenticator {
    * Checks the head of a delivery, reads its body, and checks the signature. Body and keys must be there by
    * `bodyBy`, by the monotonic clock. Never rejects.
    */
-  async authenticate(delivery: Delivery, head: RequestHead, bodyBy: number): Promise<Authentication> {
+  async authenticate(delivery: Delivery, head: RequestHead, bodyBy: number): Promise<AuthenticationResult> {
     let bodyRead = false;
     try {
       const signature = this.#checkHead(delivery, head);
@@ -66,7 +66,7 @@ export class Authenticator {
     }
   }
 
-  /** Makes the cheap checks, before the body is buffered. Returns the signature that it must have. */
+  /** Makes the cheap checks, before the body is buffered. Returns the sent signature. */
   #checkHead({ method }: Delivery, head: RequestHead): string {
     const { authentication, signatureHeader, maxBodyBytes } = this.#settings;
     checkMethod(method);

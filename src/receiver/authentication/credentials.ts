@@ -24,7 +24,7 @@ export interface CredentialsCheck {
 
 /** Creates a check that accepts any of several credentials, so that they can be changed without downtime. */
 export function createCredentialsCheck(option: Authentication | readonly Authentication[]): CredentialsCheck {
-  // Copied, because `map` skips the holes of a list, and a copy has none.
+  // `map` skips the holes of a list, and a copy has none.
   const accepted: readonly Authentication[] = Array.isArray(option) ? [...option] : [option];
   if (accepted.length === 0)
     throw new ConfigurationError(

@@ -12,7 +12,7 @@ if (typeof hash !== 'function') {
 const BLOCK = 64;
 const DIGEST = 32;
 
-/** Copying a longer body costs more time than this saves. */
+/** Copying a longer body costs more time than it saves. */
 const MAX_COPIED_BYTES = 16_384;
 
 /** The inputs of the inner and the outer hash. */

@@ -11,8 +11,8 @@ const AROUND = new RegExp(`^${QUOTES_AND_SPACE}|${QUOTES_AND_SPACE}$`, 'g');
 
 /**
  * Finds white space and quotes around a key: the line end of a file, or the quotes that an env file keeps.
- * They may belong to the key, so the key is used as it is: only a signature that does not match names them.
- * The `bareKey` of the last entry has nothing around it.
+ * They may belong to the key, so the key is used as it is: only the error of a mismatch names them. The
+ * `bareKey` of the last entry has nothing around it.
  */
 export function findKeyOddities(key: string): readonly KeyOddity[] {
   const trimmed = key.trim();

@@ -22,8 +22,8 @@ export function rememberKeys(keys: readonly HmacKey[]): void {
 }
 
 /**
- * Looks for another receiver of this process when no key of one has made a signature: two are mounted on one
- * path, or the wrong one is. A key that a function returns is not looked at, because asking takes time.
+ * Looks for another receiver of this process whose key made the signature: two may be mounted on one path, or
+ * the wrong one may be mounted. Keys that a function returns are left out, because the call takes time.
  */
 export class OtherReceivers {
   #searchAt = 0;

@@ -17,7 +17,7 @@ export function isSignature(text: unknown): text is string {
   return typeof text === 'string' && text.length === HEX_LENGTH && !/[^0-9a-f]/i.test(text);
 }
 
-/** No signature header is longer. Of a longer one, which a stranger can send, only the length is told. */
+/** No signature header is longer. If a stranger sends a longer one, only its length is shown. */
 const MAX_LENGTH = 256;
 
 /** Returns true for a text that holds a signature, perhaps with other characters around it. */

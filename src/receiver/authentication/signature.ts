@@ -15,7 +15,7 @@ export type Key = string | Uint8Array;
  * Imports keys. Throws {@link ConfigurationError} for an empty list, an empty key, or a key of another type.
  */
 export function importKeys(keys: Key | readonly Key[], name: string): readonly HmacKey[] {
-  // Copied, because `map` skips the holes of a list, and a copy has none.
+  // `map` skips the holes of a list, and a copy has none.
   const list: readonly unknown[] = Array.isArray(keys) ? [...keys] : [keys];
   if (list.length === 0) throw new ConfigurationError(`${name} must hold at least one key`);
   return list.map((key) => importKey(key, name));

@@ -24,8 +24,8 @@ export type KeySource = (deadline: number) => Awaitable<readonly HmacKey[]>;
 const KEY_SOURCE_TIMEOUT_MS = 5_000;
 
 /**
- * Creates a source of keys. Deliveries that wait share one call of the function. A call without an answer
- * after 5 seconds counts as failed, and the next delivery calls the function again.
+ * Creates a source of keys. Deliveries that wait share one call of the function. After a late call, the next
+ * delivery calls the function again.
  */
 export function createKeySource(signingKey: SigningKeys): KeySource {
   if (typeof signingKey !== 'function') {

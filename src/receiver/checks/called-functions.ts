@@ -26,8 +26,8 @@ export function checkFunction(value: unknown, subject: string): void {
 
 /**
  * Returns the awaited result of a function. Throws {@link ConfigurationError} for a generator or an
- * Observable: nothing of the work has run, and nothing will. A compiler turns a generator function into one
- * that is known only by its result.
+ * Observable: nothing of the work has run, and nothing will. If a compiler has rewritten a generator
+ * function, only its result shows it.
  */
 export function checkBegun<Result>(result: Result, subject = 'it'): Result {
   if (typeof result !== 'object' || result === null) return result;

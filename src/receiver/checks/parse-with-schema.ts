@@ -26,8 +26,8 @@ export function parseWithSchema<T>(schema: z.ZodMiniType<T>, value: unknown, nam
 }
 
 /**
- * Words the message for a value of the wrong type as zod does. zod/mini has messages only in its locales, of
- * which esbuild bundles all or none, and one that is set counts for the whole process.
+ * Returns the message of zod for a value of the wrong type. zod/mini has messages only in its locales:
+ * esbuild bundles all or none of them, and setting one affects the whole process.
  */
 function describeType({ code, expected, input }: z.core.$ZodRawIssue): string | undefined {
   if (code !== 'invalid_type') return undefined;

@@ -1,12 +1,12 @@
 /**
- * A place for events whose handlers failed and for which no further attempt is certain. `put` resolves only
+ * A place for events that were not handled and for which no further attempt is certain. `put` resolves only
  * once the dead letter is durable: the service then gets a 2xx and never sends the event again.
  */
 export interface DeadLetters {
   /**
    * Stores a dead letter, and replaces any other with its id. A dead letter with the same `parkedAt` keeps
-   * its place in the list. Those of posthorn reject with `dead_letter_invalid` for one with a wrong member,
-   * which they could not read again.
+   * its place in the list. The implementations of posthorn reject one with a wrong member
+   * (`dead_letter_invalid`), because they could not read it again.
    */
   put(letter: DeadLetter): Promise<void>;
   /** Resolves with undefined if no dead letter has this id. */
@@ -23,14 +23,14 @@ export interface DeadLetters {
     readonly limit?: number | undefined;
   }): AsyncIterable<DeadLetter>;
   /**
-   * Counts the dead letters without reading them, up to `limit`; also those whose `runningUntil` is later
-   * than now. With this method `receiver.health` knows how many dead letters there are before it has read
-   * them.
+   * Counts the dead letters without reading them, up to `limit`, including those whose `runningUntil` is
+   * later than now. With this method `receiver.health` knows how many dead letters there are before it has
+   * read them.
    */
   count?(options: { readonly limit: number }): Promise<number>;
   /**
    * Returns true if an operation that begins now would wait for a connection. The receiver then counts the
-   * body of the event in `maxBufferedBytes`; if it does not fit, and with `onStoreFailure: 'process'`, the
+   * body of the event in `maxBufferedBytes`; if it does not fit, or with `onStoreFailure: 'process'`, the
    * operation fails at once. Dead letters that never wait leave this method out.
    */
   mustWait?(): boolean;
@@ -51,17 +51,17 @@ export interface DeadLetter {
   readonly message: string;
   /** The body as it was signed. */
   readonly rawBody: Uint8Array;
-  /** Without `authorization`, `proxy-authorization` and `cookie`. */
+  /** They lack `authorization`, `proxy-authorization` and `cookie`. */
   readonly headers: { readonly [name: string]: readonly string[] };
   /** When the parked delivery arrived. */
   readonly receivedAt: number;
-  /** When the event was first parked; a replay that fails changes nothing about it. */
+  /** When the event was first parked; a replay that fails does not change it. */
   readonly parkedAt: number;
-  /** When the dead letter was stored again, after the event had been tried once more. Absent until then. */
+  /** When the dead letter was stored again, after a further attempt. Absent until then. */
   readonly lastTriedAt?: number | undefined;
   /** The number of attempts that were made. */
   readonly attempts: number;
-  /** Names of the handlers that have finished; a replay skips them. */
+  /** Names of the handlers that have succeeded; a replay skips them. */
   readonly handled: readonly string[];
   /**
    * The handlers of the event may be running until this time: do not replay or drop the dead letter before.

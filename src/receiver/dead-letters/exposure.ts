@@ -2,12 +2,12 @@ import type { Warning } from '../outcomes/report.ts';
 import { propertyOf } from '../values/foreign-values.ts';
 import type { DeadLetters } from './dead-letters.ts';
 
-/** A symbol that all copies of this package in a process share: two builds may meet. */
+/** A symbol that all copies of this package in a process share: the process may load two builds. */
 const EXPOSURE = Symbol.for('posthorn.deadLettersExposure');
 
 /**
- * Marks dead letters that others may forge. `exposure` says in words which users may, in which place, and how
- * to prevent it.
+ * Marks dead letters that others may forge. `exposure` says which users may do so, where, and how to prevent
+ * it.
  */
 export function withExposure(deadLetters: DeadLetters, exposure: string | undefined): DeadLetters {
   return exposure === undefined ? deadLetters : Object.assign(deadLetters, { [EXPOSURE]: exposure });

@@ -24,7 +24,7 @@ export interface LetterContent {
 /** The attempts to handle the event so far. */
 export interface AttemptInfo {
   readonly attempts: number;
-  /** Names of the handlers that have finished. */
+  /** Names of the handlers that have succeeded. */
   readonly handled: Iterable<string>;
   readonly runningUntil?: number | undefined;
 }
@@ -57,7 +57,7 @@ interface LetterOperationsSettings {
 
 /**
  * The dead letters behind an {@link OperationQueue}, with the operations on one id in the order of their
- * calls: a dead letter whose writing was given up as late cannot appear after its removal.
+ * calls: a late write cannot bring a dead letter back after its removal.
  */
 export class LetterOperations {
   readonly #deadLetters: DeadLetters;
@@ -84,7 +84,7 @@ export class LetterOperations {
   ): Promise<string> {
     const id = content.id ?? createHash('sha256').update(rawBody).digest('hex');
     await this.#inOrder(id, wait, async () => {
-      // An earlier dead letter may be the only record of the handlers that have finished.
+      // An earlier dead letter may be the only record of the handlers that have succeeded.
       const earlier = await this.#readEarlier(id);
       const stored: unknown = await this.#deadLetters.put({
         id,

@@ -4,8 +4,8 @@ import { Timer } from '../timing/timer.ts';
 
 /**
  * The number of operations that run at once. Node.js works on files with four threads, and twice as many
- * operations keep them busy. All of them end within the limit, even if each takes a quarter of a second of a
- * disk that does one thing at a time.
+ * operations keep them busy. All of them end within the limit, even if a disk does them one by one, each in a
+ * quarter of a second.
  */
 const MOST_RUNNING = 8;
 
@@ -18,7 +18,7 @@ const LIMIT_PARTS = 20;
 
 /** The rules by which an operation waits in the queue. */
 export interface OperationWait {
-  /** When its caller gets an error at the latest, by the monotonic clock. */
+  /** The latest time of an error for its caller, by the monotonic clock. */
   readonly answerBy: number;
   /** An urgent operation goes before all others: a delivery fails without it. */
   readonly isUrgent: boolean;
@@ -105,13 +105,13 @@ export class OperationQueue {
     });
   }
 
-  /** The dead letters are down: those that wait fail, and operations are tried one by one. */
+  /** Fails the waiting operations, and allows one at a time: the dead letters are down. */
   #openCircuit(): void {
     this.#permits.size = 1;
     for (const fail of this.#waiting) fail(noAnswer(this.#limitMs));
   }
 
-  /** The dead letters answer. */
+  /** Allows several operations at a time again. */
   #closeCircuit(): void {
     this.#successes += 1;
     this.#permits.size = MOST_RUNNING;

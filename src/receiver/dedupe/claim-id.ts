@@ -12,15 +12,15 @@ export function handlingId(id: string): string {
 
 /**
  * The id of an event's enqueueing in the store. It is completed once the handlers before the answer have
- * finished and the event is in the queue.
+ * succeeded and the event is in the queue.
  */
 export function enqueueingId(id: string): string {
   return ENQUEUEING + id;
 }
 
 /**
- * The id of a handler's key in the store. No event has it, for the reason that {@link PROBE_ID} gives, not
- * even in earlier versions. The length keeps name and key apart, because each may hold a colon.
+ * The id of a handler's key in the store. No event has such an id, because `handlingId` adds `handled:` to
+ * ids that begin with it. The length keeps name and key apart, because each may hold a colon.
  */
 export function keyId(handler: string, key: string): string {
   return `${ESCAPE}key:${handler.length}:${handler}:${key}`;

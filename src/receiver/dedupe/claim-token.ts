@@ -22,7 +22,7 @@ export function nextHoldToken(): string {
   return HOLD + nextToken();
 }
 
-/** Returns true if the claim of this token is not a run: it is neither an attempt nor abandoned. */
+/** Returns true for a claim without a run: it never counts as an attempt, or as abandoned. */
 export function isHold(token: string): boolean {
   return token.startsWith(HOLD);
 }

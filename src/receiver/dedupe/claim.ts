@@ -11,7 +11,7 @@ import { type Completions, retryRelease } from './retries.ts';
 import type { ClaimedResult, ClaimResult, LeaseRequest, ReleaseRequest, ReleaseResult } from './store.ts';
 import type { TimeLimitedStore } from './time-limited.ts';
 
-/** The answer to a claim. A claim that was granted has a lease, and no other claim has one. */
+/** The answer to a claim. Only a granted claim has a lease. */
 export type ClaimReply = Granted | Busy | { readonly state: 'completed' };
 
 /** The id is claimed. */
@@ -54,7 +54,7 @@ export interface ClaimServices {
   readonly completions: Completions;
 }
 
-/** The id that is claimed. */
+/** An id to claim, and how long to keep it. */
 export interface ClaimedId {
   /** The id in the store: see `claim-id.ts`. */
   readonly claimId: string;
@@ -62,7 +62,6 @@ export interface ClaimedId {
   readonly retentionMs: number;
 }
 
-/** An event that is claimed. */
 export interface ClaimedEvent extends Pick<ClaimedId, 'claimId'> {
   /** When the event was created, in milliseconds since the epoch. */
   readonly createdAt: number;
@@ -84,7 +83,7 @@ interface ClaimWait {
   readonly mayWaitLonger?: () => boolean;
 }
 
-/** Asks the store for an id, with one token. */
+/** Claims an id in the store with one token. */
 export class Claim {
   readonly #request: LeaseRequest;
   readonly #services: ClaimServices;

@@ -1,9 +1,9 @@
 import type { ClaimedResult } from './store.ts';
 
 /**
- * Returns true if no retry can be counted on any more, by age. "After 1, 5 and 15 minutes" can be read as
- * offsets of 1, 5 and 15 or of 1, 6 and 21 minutes. Nine tenths of the last delay are the end under both
- * readings.
+ * Returns true if, by its age, an event may get no further retry. "After 1, 5 and 15 minutes" can be read as
+ * offsets of 1, 5 and 15 or of 1, 6 and 21 minutes. In both, nine tenths of the last delay lie between the
+ * last two retries.
  */
 export function isFinalByAge(
   ageMs: number,

@@ -26,8 +26,8 @@ export interface Lease {
    */
   readonly missedRenewal: boolean;
   /**
-   * Renews the lease; concurrent calls share one renewal. Rejects if the store does not answer, or if its
-   * answers take half of the lease.
+   * Renews the lease; concurrent calls share one renewal. Rejects if the store does not answer, or after
+   * three confirmations in a row that each took half of the lease.
    */
   confirm(): Promise<void>;
   /**

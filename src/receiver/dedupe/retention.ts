@@ -1,11 +1,11 @@
-/** The time for which a completed id is remembered. */
+/** The settings for {@link retentionFor}. */
 export interface RetentionSettings {
   readonly retentionMs: number;
   readonly maxEventAgeMs: number;
   readonly now: () => number;
 }
 
-/** Added to an event's age limit, because clocks differ. */
+/** Ids are kept longer by this, because clocks differ. */
 const RETENTION_MARGIN_MS = 10 * 60_000;
 
 /** A completed id is remembered at least until its event is too old to be accepted again. */

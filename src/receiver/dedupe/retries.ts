@@ -73,7 +73,7 @@ export class Completions {
         pauseMs = FIRST_PAUSE_MS;
         continue;
       }
-      // Moved to the end, because a request that the store always refuses must not hold up the others.
+      // It moves to the end: a request that the store always refuses must not hold up the others.
       this.#pending.set(next.id, next);
       await pause(pauseMs);
       pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
@@ -98,8 +98,8 @@ export class Completions {
 
 /**
  * Repeats a release until it succeeds, for as long as the lease lasts and once after that. Without a release,
- * the next delivery waits for the lease to end, and then takes the event for one that killed its process.
- * `request` is called for each try, because a handler may have finished since. Resolves with the store's
+ * the next delivery waits for the lease to end, and then treats the event as one that killed its process.
+ * `request` is called for each try, because a handler may have succeeded since. Resolves with the store's
  * answer, or with undefined. Never rejects.
  */
 export async function retryRelease(

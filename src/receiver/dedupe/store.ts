@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import type { Awaitable } from '../timing/awaitable.ts';
 
 /**
- * Where event ids are claimed, renewed, completed and released. Each operation is atomic, and repeating one
- * with the same token does no harm: a command that timed out may still have run, or run later. A result comes
- * at once or as a promise. Times are in milliseconds of the store's own clock.
+ * Claims, renews, completes and releases the ids of events. Each operation is atomic, and repeating one with
+ * the same token does no harm: a command that timed out may still have run, or run later. A result comes at
+ * once or as a promise. Times are in milliseconds of the store's own clock.
  *
  * An id is absent, claimed (by a token, until its lease ends), released or completed. An id whose lease has
- * ended, or that was released, is free, and keeps its attempts and the names of finished handlers. A
- * completed one stays so. `retentionMs` counts from the last operation that has changed the id; then it is
- * absent again, but not while a lease holds.
+ * ended, or that was released, is free, and keeps its attempts and the names of the handlers that have
+ * succeeded. A completed id stays so. `retentionMs` counts from the last operation that has changed the id;
+ * then it is absent again, but not while a lease holds.
  *
  * `storeConformance` of `posthorn/testing` checks an implementation, and the page `docs/stores.md` of the
  * package has one of MySQL to begin with.
@@ -20,9 +20,9 @@ export interface Store {
   /**
    * Takes the id for `token`, unless it is completed or another token's lease still holds.
    *
-   * A token that begins with `hold:` takes it without a run, such as for a tool of an operator. Such a claim
-   * does not count as an attempt, and not as abandoned when its lease runs out; its `attempt` is the number
-   * that the next run will have.
+   * A token that begins with `hold:` takes it without a run, for example for an operator. Such a claim does
+   * not count as an attempt, and not as abandoned when its lease runs out; its `attempt` is the number that
+   * the next run will have.
    */
   claim(request: ClaimRequest): Awaitable<ClaimResult>;
   /**
@@ -33,7 +33,7 @@ export interface Store {
   /** Writes `completed`, whoever holds the lease now: the event was handled. */
   complete(request: CompleteRequest): Awaitable<CompleteResult>;
   /**
-   * Ends the lease of its owner; keeps the attempts and the names of the handlers that have finished.
+   * Ends the lease of its owner; keeps the attempts and the names of the handlers that have succeeded.
    * `receiver.health` calls it with an id that was never claimed, to see whether the store answers: that must
    * write nothing.
    */
@@ -55,22 +55,21 @@ export interface Store {
    */
   mustWait?(): boolean;
   /**
-   * True if claims may wait before they are sent, such as for a client of a pool, and if a release drops one
-   * of its token that waits. In a burst such a claim gets a large `waitMs`, most of its delivery's time, and
-   * waits for as long as the store answers other operations.
+   * True if claims may wait before they are sent, for example for a client of a pool, and a release drops a
+   * waiting claim of its token. In a burst such a claim gets a large `waitMs`, most of its delivery's time,
+   * and waits for as long as the store answers other operations.
    */
   readonly queuesClaims?: boolean;
   /**
    * Returns true if the store has worked for another process within `commandTimeoutMs`. Then claims go on
-   * waiting, although the store has answered none of this process. A store that cannot know that leaves this
-   * method out.
+   * waiting, although this process got no answer. A store that cannot know that leaves this method out.
    */
   isAtWork?(): boolean;
 }
 
-/** The request of `complete`. Those of the other operations hold more. */
+/** The request of `complete`. All but that of `peek` extend it. */
 export interface CompleteRequest {
-  /** The event's id, of any length. */
+  /** The id, of any length. */
   readonly id: string;
   /** Names the claim; unique to it. */
   readonly token: string;
@@ -107,14 +106,14 @@ export interface ClaimRequest extends LeaseRequest {
 /** The request of `release`. */
 export interface ReleaseRequest extends CompleteRequest {
   /**
-   * Names of the handlers that have finished in this attempt or an earlier one. An empty list changes
+   * Names of the handlers that have succeeded in this attempt or an earlier one. An empty list changes
    * nothing: the names of an earlier release are kept.
    */
   readonly handled: readonly string[];
   /**
    * The time from now for which the store refuses claims of this token, as busy, whoever has the id; by
    * default 0. It is given if a claim of the token got no answer, because that claim may arrive later. A
-   * renewal of the token, which may arrive later too, then creates no absent id.
+   * renewal of the token that arrives later then does not create the id.
    */
   readonly refuseClaimsMs?: number | undefined;
 }
@@ -125,7 +124,7 @@ export type PeekRequest = Pick<CompleteRequest, 'id' | 'waitMs'>;
 /** The answer of `claim`: the id is claimed now, another token holds it, or its event was handled before. */
 export type ClaimResult =
   | ClaimedResult
-  | { readonly state: 'busy' /** Until the owner's lease ends. */; readonly msLeft: number }
+  | { readonly state: 'busy' /** The time until the owner's lease ends. */; readonly msLeft: number }
   | { readonly state: 'completed' };
 
 /** The answer of `claim` to the new owner of an id. */
@@ -138,7 +137,7 @@ export interface ClaimedResult {
   readonly abandoned: number;
   /** The time since the id was claimed for the first time, in milliseconds; 0 for the first claim. */
   readonly firstClaimedMsAgo: number;
-  /** These are the names that the last release gave. */
+  /** Names of the handlers that had succeeded, from the last release that named any. */
   readonly handled: readonly string[];
   /** Like `attempt`, but claims in quick succession count once. A store that leaves it out counts each. */
   readonly spacedAttempts?: number;
@@ -179,7 +178,7 @@ const DIGEST_PREFIX = 'sha256:';
 /**
  * An id of any length as a key of at most 64 characters: itself, or its digest. Different ids get different
  * keys, lone surrogates included: JSON can spell them, but in UTF-8 they would all become the same character.
- * A NUL character, which PostgreSQL refuses in a text, is in no key.
+ * No key has a NUL character, which PostgreSQL refuses in a text.
  */
 export function toKey(id: string): string {
   const isPlain = !id.startsWith(DIGEST_PREFIX) && !id.includes('\u0000') && id.isWellFormed();

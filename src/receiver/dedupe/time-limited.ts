@@ -21,8 +21,8 @@ import type {
 const always = (): boolean => true;
 
 /**
- * The turns of the event loop that a process listens for before it takes a silent store for one that has
- * stopped. In a burst a turn may take half a second, and a new connection to the store several turns.
+ * The turns of the event loop without an answer after which a store counts as stopped. In a burst a turn may
+ * take half a second, and a new connection to the store several turns.
  */
 const MOST_SILENT_TURNS = 10;
 const ONE_TURN_MS = 1;
@@ -71,7 +71,7 @@ export class TimeLimitedStore implements Store {
    * is called: it returns true if the delivery may go on waiting with its body.
    */
   claim(request: ClaimRequest, mayWaitLonger: () => boolean = always): Awaitable<ClaimResult> {
-    const limited = this.#inTime(request);
+    const limited = this.#limitWait(request);
     const { waitMs = 0 } = limited;
     const limitMs = this.commandTimeoutMs;
     const send = () => this.#store.claim(limited);
@@ -96,28 +96,28 @@ export class TimeLimitedStore implements Store {
   }
 
   renew(request: LeaseRequest): Awaitable<RenewResult> {
-    return this.#limit('renew', () => this.#store.renew(this.#inTime(request)));
+    return this.#limit('renew', () => this.#store.renew(this.#limitWait(request)));
   }
 
   complete(request: CompleteRequest): Awaitable<CompleteResult> {
-    return this.#limit('complete', () => this.#store.complete(this.#inTime(request)));
+    return this.#limit('complete', () => this.#store.complete(this.#limitWait(request)));
   }
 
   release(request: ReleaseRequest): Awaitable<ReleaseResult> {
-    return this.#limit('release', () => this.#store.release(this.#inTime(request)));
+    return this.#limit('release', () => this.#store.release(this.#limitWait(request)));
   }
 
   /** Resolves with undefined if the store has no `peek`. */
   lookUp(request: PeekRequest): Awaitable<PeekResult | undefined> {
     const peek = this.#store.peek?.bind(this.#store);
-    return peek === undefined ? undefined : this.#limit('peek', () => peek(this.#inTime(request)));
+    return peek === undefined ? undefined : this.#limit('peek', () => peek(this.#limitWait(request)));
   }
 
   mustWait(): boolean {
     return this.#mayWait && mustWait(this.#store);
   }
 
-  #inTime<Request extends PeekRequest>(request: Request): Request {
+  #limitWait<Request extends PeekRequest>(request: Request): Request {
     return this.#mayWait ? request : { ...request, waitMs: 0 };
   }
 

@@ -25,12 +25,12 @@ export const envelope: z.ZodMiniObject<{
   data: z.ZodMiniType<EventData>;
 }> = z.object({ id, type, created_at: createdAt, data });
 
-/** Throws an error whose message names each missing or wrong member, unless a value has those of an event. */
+/** Throws an error that names each missing or wrong member, unless a value has all members of an event. */
 export function checkEnvelope(value: unknown): asserts value is z.output<typeof envelope> {
   if (!hasMembers(value)) parseWithSchema(envelope, value, 'body');
 }
 
-/** Asks the schema of each member: that of the whole copies the members, and takes twice the time. */
+/** Asks the schema of each member: the whole schema copies the members, and takes twice the time. */
 function hasMembers(value: unknown): boolean {
   return (
     isObject(value) &&

@@ -12,7 +12,7 @@ export interface WebhookEvent<Type extends string = string, Data = EventData> {
   readonly id: string;
   /** It has the form `<entity>.<type>`, for example `transfer.succeeded`. */
   readonly type: Type;
-  /** It is a time in UTC, as ISO 8601 writes it. */
+  /** The time of its creation, in ISO 8601 (UTC). */
   readonly created_at: string;
   /** The full resource. */
   readonly data: Data;

@@ -8,7 +8,7 @@ interface UncheckedEvent {
   readonly createdAt: number;
 }
 
-/** Reads an authentic body whose check has failed itself, by nothing that the check uses. Never throws. */
+/** Reads an authentic body without the code of its check, which threw an error of its own. Never throws. */
 export function readUnchecked(rawBody: Uint8Array): UncheckedEvent {
   let value: unknown;
   try {

@@ -30,10 +30,11 @@ export interface StoreHealth {
 
 /**
  * The number of dead letters that wait. A dead letter whose handlers may still be running is not counted.
- * Beyond 1,000, or if reading takes too long, dead letters are counted unread, and such a one is counted too.
+ * Beyond 1,000, or if reading takes too long, dead letters are counted unread, and those of running handlers
+ * are counted too.
  */
 export interface DeadLettersHealth {
-  /** False if the dead letters did not answer, or if not all of them could be read. */
+  /** False if the dead letters failed, or did not answer in time. */
   readonly ok: boolean;
   /** The number of waiting dead letters, at most 1,000; undefined if the dead letters did not answer. */
   readonly waiting: number | undefined;

@@ -36,7 +36,7 @@ export class LetterCount {
     if (this.#last?.isFresh) return this.#last.result;
     if (mayHaveVanished(this.#counting !== undefined)) this.#counting = undefined;
     this.#counting ??= this.#begin();
-    return this.#counting.inTime();
+    return this.#counting.resultInTime();
   }
 
   #begin(): Count {
@@ -75,7 +75,7 @@ class Count {
   }
 
   /** The result, or the part that is known at the time limit. */
-  async inTime(): Promise<DeadLettersHealth> {
+  async resultInTime(): Promise<DeadLettersHealth> {
     await settledWithin(this.ended, Math.max(0, this.#endsAt - performance.now()));
     return this.result;
   }
@@ -85,7 +85,7 @@ class Count {
     const error = this.#error ?? (known ? undefined : this.#countTimeout());
     return {
       ok: error === undefined,
-      waiting: known ? this.#known : undefined,
+      waiting: known ? this.#waitingCount : undefined,
       more: !this.#isWhole && (this.#areMany || this.#total === undefined || error !== undefined),
       oldestParkedAt: this.#oldestParkedAt,
       error,
@@ -93,7 +93,7 @@ class Count {
   }
 
   /** Unread dead letters count as waiting, because few of them belong to running handlers. */
-  get #known(): number {
+  get #waitingCount(): number {
     if (this.#areMany) return MOST_LETTERS;
     const isUnread = !this.#isWhole && this.#error === undefined;
     return this.#waiting + (isUnread ? Math.max(0, (this.#total ?? 0) - this.#listed) : 0);

@@ -4,11 +4,11 @@ import { oneLine } from './one-line.ts';
 /** Authentic events can have any type, so only this many are remembered. */
 const MAX_TYPES = 100;
 
-/** Prints one line about each type that no handler wants. */
+/** Makes one line about each type that no handler wants. */
 export class IgnoredTypes {
   readonly #shown = new Set<string>();
 
-  /** The line about a type; undefined if there was one before. */
+  /** The line about a type; undefined if it had one, or if there were too many types. */
   lineFor(type: string): string | undefined {
     // `show` makes a short copy: a substring would keep the whole text in memory.
     const shown = oneLine(show(type));

@@ -2,14 +2,14 @@ import { RequestError } from '../errors.ts';
 import { performance } from '../timing/process-clock.ts';
 import { show } from '../values/foreign-values.ts';
 
-/** The log prints as many lines of one code. */
+/** The log has the same limit for one code. */
 const PATHS_PER_WINDOW = 5;
 const WINDOW_MS = 60_000;
 
 /**
  * Limits the reports of deliveries for paths that nobody serves, because any stranger can cause them. In each
- * minute it admits one for each path, and five paths. Many requests for one path leave room for the others;
- * requests for many paths use up the minute.
+ * minute it admits one for each path, and five paths. Many requests for one path do not hide other paths;
+ * requests for many paths do.
  */
 export class MisdirectedDeliveries {
   readonly #paths = new Set<string>();

@@ -42,7 +42,7 @@ export interface Refused {
   readonly error: ReportedError;
 }
 
-/** The result of a delivery that earns a 2xx. */
+/** Returns a result that becomes a 2xx. */
 export function accept(outcome: AcceptedOutcome, id: string, error?: ReportedError): Accepted {
   return { outcome, id, error };
 }

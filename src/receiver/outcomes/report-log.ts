@@ -34,8 +34,8 @@ export class ReportLog {
   }
 
   /**
-   * Prints a report. If anybody can cause such reports, it prints a few lines per code and minute, and then
-   * counts the others.
+   * Prints a report unless it is routine, and a line about a new ignored type. If such reports may flood the
+   * log, it prints a few per minute, and counts the others.
    */
   write(report: Report): void {
     if (report.outcome === 'ignored') this.#writeIgnored(report);
@@ -78,7 +78,7 @@ function observerFailureLine(error: unknown): string {
   return `posthorn: an observer failed: ${oneLine(messageOf(error))}`;
 }
 
-/** In capitals: nothing is more urgent. */
+/** Nothing is more urgent. */
 export const ENDPOINT_AT_RISK = 'ENDPOINT AT RISK';
 
 /** The result of a delivery, in a few words. */

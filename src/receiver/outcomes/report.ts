@@ -10,7 +10,7 @@ export interface Report {
   readonly receiver?: string | undefined;
   /** The result of the delivery. */
   readonly outcome: Outcome;
-  /** The origin: a delivery, a dead letter or a job. */
+  /** See {@link ReportSource}. */
   readonly source: ReportSource;
   /**
    * The number of the run that this delivery, replay or job began; runs are counted in each process, from 1.
@@ -26,7 +26,7 @@ export interface Report {
   readonly event?: { readonly id: string; readonly type?: string | undefined } | undefined;
   /** The number of this attempt, from 1: see `attempt` of the context. Undefined if no attempt began. */
   readonly attempt?: number | undefined;
-  /** True if no further attempt could be counted on: see `final` of the context. */
+  /** True if no further attempt was certain: see `final` of the context. */
   readonly final?: boolean | undefined;
   /** True if the run ended after its delivery had been answered. An earlier report describes the answer. */
   readonly late: boolean;
@@ -37,7 +37,7 @@ export interface Report {
   readonly answerSent: boolean;
   /** The arrival of the delivery, in milliseconds since the epoch. */
   readonly receivedAt: number;
-  /** The time from the arrival of the delivery to the report. */
+  /** The time from the arrival to the report. */
   readonly durationMs: number;
   /**
    * True if the last attempt of this event was answered as failed: the service may now stop sending events.
@@ -59,7 +59,7 @@ export interface HandlerReport {
   readonly name?: string | undefined;
   /** False if the handler threw or rejected. */
   readonly ok: boolean;
-  /** The time from its start to its end; the wait for its key comes before. */
+  /** The time from its start to its end, without the wait for its key. */
   readonly durationMs: number;
   /** The time that it waited for its `concurrencyKey`, in milliseconds; undefined if it did not need one. */
   readonly keyWaitMs?: number | undefined;

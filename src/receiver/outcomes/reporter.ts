@@ -12,7 +12,6 @@ export class Reporter {
   readonly #log: ReportLog;
   readonly #pendingWarnings: PendingWarnings;
 
-  /** Adds pending warnings to the next report, or prints them before it, each on its own line. */
   constructor(pendingWarnings: PendingWarnings, receiver: string | undefined) {
     this.#pendingWarnings = pendingWarnings;
     this.#log = new ReportLog(receiver);
@@ -30,7 +29,10 @@ export class Reporter {
     this.#observers.push(observer);
   }
 
-  /** Gives a report to the observers, and to the default log unless one took its place. Never throws. */
+  /**
+   * Gives a report to the observers, and to the default log unless one took its place. Observers get pending
+   * warnings in the report; the log prints them before it. Never throws.
+   */
   emit(original: Report): void {
     const pending = this.#pendingWarnings.take();
     if (this.#keepsDefaultLog) {

@@ -9,12 +9,12 @@ const MAX_FRAMES = 8;
 const MAX_STACK_LENGTH = 10_000;
 
 /**
- * The places in the user's code where the errors beneath an error, and their causes, were thrown. Each stack
+ * The places in the user's code where the errors in an error, and their causes, were thrown. Each stack
  * becomes one line of frames, without the message, which may hold payload. A stack without such a place, like
  * that of a server's failure, is left out. Never throws.
  */
 export function stackFramesOf(error: PosthornError): string[] {
-  return thrownBeneath(error).slice(0, MAX_ERRORS).flatMap(framesOfChain);
+  return innerErrorsOf(error).slice(0, MAX_ERRORS).flatMap(framesOfChain);
 }
 
 function framesOfChain(thrown: unknown): string[] {
@@ -30,8 +30,8 @@ function framesOfChain(thrown: unknown): string[] {
   return lines;
 }
 
-/** The errors whose stacks show where to look. The stack of the JSON parser does not. */
-function thrownBeneath(error: PosthornError): readonly unknown[] {
+/** The errors whose stacks help: the stack of the JSON parser does not. */
+function innerErrorsOf(error: PosthornError): readonly unknown[] {
   if (error instanceof HandlerError) return error.errors;
   return error instanceof EventError ? [] : [error.cause];
 }
@@ -52,12 +52,12 @@ function framesOf(thrown: unknown): string[] {
  */
 function fileOf(line: string): string | undefined {
   const [, named] = /^ {4}at (?:async )?(.+):\d+:\d+\)?$/.exec(line) ?? [];
-  // In the pattern this would take time that grows with the square of the length of a line.
+  // A pattern for ` (` would take time that grows with the square of the length of a line.
   const start = named?.indexOf(' (') ?? -1;
   return start === -1 ? named : named?.slice(start + 2);
 }
 
-/** True for a frame that is neither of Node.js, nor of an installed package, nor of posthorn. */
+/** True for a frame of the user's code, not of Node.js, an installed package or posthorn. */
 function isOfUser(line: string): boolean {
   const file = fileOf(line);
   if (file === undefined || file.startsWith('node:') || /[\\/]node_modules[\\/]/.test(file)) return false;

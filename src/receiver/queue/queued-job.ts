@@ -9,8 +9,8 @@ import { messageOf } from '../values/foreign-values.ts';
 const VERSION = 1;
 
 /**
- * An event in a queue: its authentic body, and how far its handling has come. Times are in milliseconds since
- * the epoch.
+ * An event in a queue: its authentic body, and the state of its handling. Times are in milliseconds since the
+ * epoch.
  *
  * It holds payment data, which is open to all readers of the queue. `JSON.stringify` gives it in the form of
  * {@link StoredJob}, and `receiver.dispatch` takes either.
@@ -22,13 +22,13 @@ export interface QueuedJob {
   readonly type: string;
   /** The body as it was signed. */
   readonly rawBody: Uint8Array;
-  /** Without `authorization`, `proxy-authorization` and `cookie`. */
+  /** They lack `authorization`, `proxy-authorization` and `cookie`. */
   readonly headers: { readonly [name: string]: readonly string[] };
   /** When the delivery had arrived. */
   readonly receivedAt: number;
   /** When the job was made. */
   readonly queuedAt: number;
-  /** Names of the handlers that have finished: those that ran before the answer. */
+  /** Names of the handlers that succeeded before the answer. */
   readonly handled: readonly string[];
   /**
    * Names of the handlers that are to run; a worker that lacks one of them leaves the job to another worker.
@@ -38,7 +38,7 @@ export interface QueuedJob {
   readonly isParked: boolean;
   /** Texts that a middleware of `receiver.use` sends along to the worker; absent if there are none. */
   readonly traceContext?: { readonly [name: string]: string } | undefined;
-  /** The job as JSON holds it. */
+  /** Returns the job in the form that is stored. */
   readonly toJSON: () => StoredJob;
 }
 
@@ -50,7 +50,7 @@ export interface StoredJob extends Omit<QueuedJob, 'rawBody' | 'toJSON'> {
   readonly rawBody: string;
 }
 
-/** Creates a job. */
+/** Creates a job without the headers that hold credentials. */
 export function createJob({
   headers,
   ...content
@@ -104,8 +104,8 @@ function createJobSchema(): z.ZodMiniType<ReadJob> {
 
 /** Reads a job, in either form. Throws {@link JobError} for anything else, and for one of a newer version. */
 export function readJob(value: unknown): ReadJob {
-  // Created late: most programs never read a job, and creating it takes 3 milliseconds, a fifth of the time
-  // that posthorn takes to load (`bench/startup`).
+  // Most programs never read a job, and creating the schema takes 3 milliseconds, a fifth of the time that
+  // posthorn takes to load (`bench/startup`).
   jobSchema ??= createJobSchema();
   try {
     return parseWithSchema(jobSchema, value, 'job');

@@ -4,7 +4,7 @@ import { UnavailableError } from '../errors.ts';
 export interface BodyShare {
   heldBytes: number;
   isReleased: boolean;
-  /** Called once if the unfinished body must give way to others. */
+  /** Called once if the unfinished body must be dropped. */
   readonly giveWay: (reason: UnavailableError) => void;
 }
 

@@ -14,7 +14,7 @@ export interface BodyLimits {
 /** A body that has arrived whole. */
 interface ReceivedBody {
   readonly bytes: Uint8Array;
-  /** It is to be released once the signature has been checked. */
+  /** Release it once the signature has been checked. */
   readonly share: BodyShare;
 }
 

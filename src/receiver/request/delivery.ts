@@ -6,7 +6,7 @@ import type { RawBody } from './raw-body.ts';
 
 /** One HTTP request that carries an event, as an adapter hands it to the receiver. */
 export interface Delivery {
-  /** The method as it was sent: the receiver refuses all but POST. */
+  /** Pass it on as it was sent: the receiver refuses all but POST. */
   readonly method: string;
   /** All values of each name, in any usual form: a header that was sent twice must show twice. */
   readonly headers: HeaderFields;
@@ -24,8 +24,8 @@ export interface Delivery {
   /** Returns false once the sender has hung up. Without it, reports have `answerSent: true`. */
   readonly isConnected?: (() => boolean) | undefined;
   /**
-   * The milliseconds after the call in which the delivery must be answered, on a platform that stops the
-   * process then. It shortens `deadlineMs`, but never lengthens it; 0 or less leaves no time for handlers.
+   * The milliseconds from the call to the latest answer, on a platform that stops the process then. It
+   * shortens `deadlineMs`, but never lengthens it; 0 or less leaves no time for handlers.
    */
   readonly timeLimitMs?: number | undefined;
 }
@@ -49,7 +49,7 @@ export interface Reply {
   readonly status: number;
   /** Names are lower-case. The adapter adds `content-length` and `connection`. */
   readonly headers: { readonly [name: string]: string };
-  /** The body is a text of JSON. */
+  /** It is JSON. */
   readonly body: string;
   /** Close the connection after the answer (`Connection: close`; never on HTTP/2). */
   readonly close: boolean;

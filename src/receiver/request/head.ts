@@ -43,7 +43,7 @@ export function checkEncoding({ headers }: RequestHead): void {
 const MAX_BYTES_PER_READ = 65_536;
 
 /**
- * Returns true if the body may not arrive together with its headers: by its declared length, or because it is
+ * Returns true if the body may arrive later than its headers: by its declared length, or because it is
  * chunked, so that its length is unknown. Its chunks may even be single bytes, each in a Buffer of its own
  * until the body is read.
  */

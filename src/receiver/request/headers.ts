@@ -114,7 +114,7 @@ function isWebHeaders(fields: HeaderFields): fields is WebHeaders {
   return 'forEach' in fields && typeof fields.forEach === 'function';
 }
 
-/** The same as `Array.isArray`, but it does not make the compiler take the items for `any`. */
+/** The same as `Array.isArray`, but the compiler does not treat the items as `any`. */
 function isList(value: unknown): boolean {
   return Array.isArray(value);
 }

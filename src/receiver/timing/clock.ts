@@ -6,7 +6,7 @@ const MAX_TIME_MS = 8.64e15;
 
 /**
  * Reads a clock of the application. Throws a {@link ConfigurationError} that names the clock if it throws, or
- * if its result is not a time. Compared with NaN, a recording of any age would pass for a new event.
+ * if its result is not a time. If the time were NaN, a replayed event of any age would pass as new.
  */
 export function readClock(now: () => unknown, name: string): number {
   const time = callClock(now, name);

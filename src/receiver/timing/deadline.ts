@@ -13,9 +13,9 @@ export function letterTimeMs(limitMs: number): number {
  * The latest time of each step of a delivery, by the monotonic clock (`performance.now()`). A replay and a
  * job have a deadline too, which counts from their start.
  *
- * With the default of 25 seconds, a claim must be sent by 16.8, the body and the keys must be there by 18.75,
- * and the handlers must begin by 18.8. The answer leaves by 25, or by 23 if a dead letter may have to be
- * stored first.
+ * With the default of 25 seconds, a claim must be sent by 16.8, the body and the signing keys must be there
+ * by 18.75, and the handlers must begin by 18.8. The answer leaves by 25, or by 23 if a dead letter may have
+ * to be stored first.
  */
 export class Deadline {
   readonly startedAt: number;
@@ -27,7 +27,7 @@ export class Deadline {
     this.#limitMs = limitMs;
   }
 
-  /** Brings the deadline forward, to `limitMs` after the start. It never puts the deadline off. */
+  /** Shortens the time to `limitMs` from the start. Never lengthens it. */
   shorten(limitMs: number): void {
     this.#limitMs = Math.min(this.#limitMs, Math.max(0, limitMs));
   }

@@ -11,9 +11,8 @@ export interface ProcessClock {
 }
 
 /**
- * The timers and the clock of Node.js itself. A test may replace the global ones, and has perhaps done so
- * before it loads posthorn: Jest's `enableGlobally`, or a setup file. Its frozen time must not stop a
- * delivery.
+ * The timers and the clock of Node.js itself. A test may replace the global ones, perhaps before it loads
+ * posthorn: Jest's `enableGlobally`, or a setup file. Its frozen time must not stop a delivery.
  */
 function originalClock(): ProcessClock {
   const load = requestsAreIsolated ? () => undefined : process.getBuiltinModule;
@@ -29,9 +28,8 @@ const original = originalClock();
 let clock = original;
 
 /**
- * True if fake timers had replaced those of Node.js, too, before posthorn was loaded: with these no delivery
- * would end. Fakes of `@sinonjs/fake-timers` have a property `clock`, and those of `node:test` are bound
- * methods.
+ * True if fake timers replaced `node:timers` before posthorn was loaded: then no delivery would end. Fakes of
+ * `@sinonjs/fake-timers` have a property `clock`, and those of `node:test` are bound methods.
  */
 export function hasFakeTimers(): boolean {
   // Some versions of Workers have no setImmediate, and none has these fakes.
@@ -56,31 +54,27 @@ export function replaceClock(replacement: Partial<ProcessClock>): () => void {
 /** The monotonic clock, in milliseconds. */
 export const performance: ProcessClock['performance'] = { now: () => clock.performance.now() };
 
-/** As that of Node.js. On Workers a timeout is a number, and nothing here may be called as a method. */
+/** As in Node.js. On Workers a timeout is a number, and nothing here may be called as a method. */
 export function setTimeout(callback: () => void, ms: number): NodeJS.Timeout {
   const { setTimeout: start } = clock;
   return start(callback, ms);
 }
 
-/** Does what the function of Node.js does. */
 export function clearTimeout(timeout: NodeJS.Timeout | undefined): void {
   const { clearTimeout: clear } = clock;
   clear(timeout);
 }
 
-/** Does what the function of Node.js does. */
 export function setInterval(callback: () => void, ms: number): NodeJS.Timeout {
   const { setInterval: start } = clock;
   return start(callback, ms);
 }
 
-/** Does what the function of Node.js does. */
 export function clearInterval(interval: NodeJS.Timeout | undefined): void {
   const { clearInterval: clear } = clock;
   clear(interval);
 }
 
-/** Does what the function of Node.js does. */
 export function setImmediate(callback: () => void): void {
   const { setImmediate: start } = clock;
   start(callback);

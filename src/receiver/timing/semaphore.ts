@@ -17,7 +17,7 @@ export class Semaphore {
     this.#size = size;
   }
 
-  /** The number of permits. */
+  /** The number of permits. Setting it may grant waiting requests. */
   get size(): number {
     return this.#size;
   }
@@ -62,7 +62,6 @@ export class Semaphore {
     }
   }
 
-  /** Gives permits back. */
   release(count = 1): void {
     this.#taken -= count;
     this.#grant();

@@ -39,7 +39,7 @@ export class Timer {
   }
 
   clear(): void {
-    // Dropped at once, because its closure keeps the whole delivery in memory.
+    // Its closure keeps the whole delivery in memory.
     this.#onDue = undefined;
     if (this.#timeout !== undefined) clearTimeout(this.#timeout);
   }
@@ -58,8 +58,8 @@ export class Timer {
   }
 
   /**
-   * Node.js runs due timers before it reads from its sockets. So after a standstill (a long garbage
-   * collection, or a processor that was taken away) the process first reads the answers that came in time.
+   * Node.js runs due timers before it reads from its sockets. After a standstill (a long garbage collection,
+   * or a processor that was taken away) one more turn reads the answers that came in time.
    */
   #fire(): void {
     inNextTurn(() => this.#onDue?.());

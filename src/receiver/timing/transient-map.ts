@@ -1,4 +1,4 @@
-/** A copy of the entries follows after this many removals. */
+/** The least number of removals between two copies of the entries. */
 const REMOVALS_PER_COPY = 256;
 
 /**

@@ -26,7 +26,7 @@
 //   Memory.complete               stores/memory/memory.ts
 //   StoredLease.stop              dedupe/lease.ts
 
-import type { Authentic, Authentication } from '../../authentication/authenticator.ts';
+import type { Authentic, AuthenticationResult } from '../../authentication/authenticator.ts';
 import { handlingId } from '../../dedupe/claim-id.ts';
 import { EventError, type PosthornError } from '../../errors.ts';
 import { checkAge } from '../../events/event.ts';
@@ -59,7 +59,7 @@ type BegunDelivery = { readonly facts: DeliveryFacts } & (
  */
 export async function deliver(
   services: ReceiverServices,
-  authenticate: () => Promise<Authentication>,
+  authenticate: () => Promise<AuthenticationResult>,
   arrival: Arrival,
 ): Promise<AnsweredDelivery> {
   let facts: DeliveryFacts = { bodyRead: false };
@@ -79,7 +79,11 @@ export async function deliver(
  * event that fails its checks is parked. An event that is refused for another reason is parked only if no
  * retry will come.
  */
-function begin(services: ReceiverServices, authentication: Authentication, arrival: Arrival): BegunDelivery {
+function begin(
+  services: ReceiverServices,
+  authentication: AuthenticationResult,
+  arrival: Arrival,
+): BegunDelivery {
   if ('error' in authentication) {
     const { bodyRead, error } = authentication;
     return { facts: { bodyRead }, answer: refuse(error) };
