@@ -55,11 +55,11 @@ export const walkMistakes: readonly WalkMistake[] = [
   {
     name: 'a busy key is taken for a free one',
     file: 'receiver/handling/keys/key-queue.ts',
-    find: 'answer = await claim.takeOrProceedUnclaimed(this.#claimWait());',
+    find: 'reply = await claim.takeOrProceedUnclaimed(this.#claimWait());',
     replace:
-      'answer = await claim.takeOrProceedUnclaimed(this.#claimWait());\n' +
+      'reply = await claim.takeOrProceedUnclaimed(this.#claimWait());\n' +
       "      const lease = { state: 'held', needsConfirmation: false, confirm() {}, startRenewing() {}, stop() {} };\n" +
-      "      if (answer.state === 'busy') return { claim, warnings, lease };",
+      "      if (reply.state === 'busy') return { claim, warnings, lease };",
     profile,
     promise: 'a handler begins only while the lease of its concurrency key holds',
   },

@@ -89,23 +89,23 @@ export class KeyQueue {
     const warnings: Warning[] = [];
     const { leaseMs } = this.#services.settings;
     const claim = new Claim({ claimId: this.#id, retentionMs: leaseMs }, this.#services, warnings);
-    let answer: ClaimReply | undefined;
+    let reply: ClaimReply | undefined;
     try {
-      answer = await claim.takeOrProceedUnclaimed(this.#claimWait());
+      reply = await claim.takeOrProceedUnclaimed(this.#claimWait());
     } catch (error) {
       this.#waiting.refuseAll(error);
       this.#giveUp(claim);
       return undefined;
     }
-    if (answer.state !== 'claimed') answer = await this.#claimBusy(claim, answer);
-    if (answer === undefined) return undefined;
-    this.#slice.noteClaim(answer.result.attempt);
-    return { claim, lease: answer.lease, warnings };
+    if (reply.state !== 'claimed') reply = await this.#claimBusy(claim, reply);
+    if (reply === undefined) return undefined;
+    this.#slice.noteClaim(reply.result.attempt);
+    return { claim, lease: reply.lease, warnings };
   }
 
   /** Claims a key that another process has, until it is free. Resolves with undefined if no event waits. */
-  async #claimBusy(claim: Claim, firstAnswer: Exclude<ClaimReply, Granted>): Promise<Granted | undefined> {
-    let busy = toBusy(firstAnswer);
+  async #claimBusy(claim: Claim, firstReply: Exclude<ClaimReply, Granted>): Promise<Granted | undefined> {
+    let busy = toBusy(firstReply);
     let hasFailed = false;
     for (;;) {
       this.#busyUntil = busy.endsAt;
@@ -116,10 +116,10 @@ export class KeyQueue {
       await pause(pollPauseMs(busy, hasFailed));
       this.#enter('calling');
       if (this.#waiting.first === undefined) break;
-      const answer = await claim.take().catch(() => undefined);
-      if (answer?.state === 'claimed') return answer;
-      if (answer === undefined) hasFailed = true;
-      else busy = toBusy(answer);
+      const reply = await claim.take().catch(() => undefined);
+      if (reply?.state === 'claimed') return reply;
+      if (reply === undefined) hasFailed = true;
+      else busy = toBusy(reply);
     }
     if (hasFailed) this.#giveUp(claim);
     return undefined;
@@ -199,6 +199,6 @@ function countsBody(request: KeyRequest): boolean {
 }
 
 /** No key is ever completed, whatever a store says. */
-function toBusy(answer: Exclude<ClaimReply, Granted>): Busy {
-  return answer.state === 'busy' ? answer : { state: 'busy', endsAt: performance.now() + POLL_MS };
+function toBusy(reply: Exclude<ClaimReply, Granted>): Busy {
+  return reply.state === 'busy' ? reply : { state: 'busy', endsAt: performance.now() + POLL_MS };
 }
