@@ -19,13 +19,16 @@ test.each([
   { what: 'is parked, and removed once its letter is stored', outcome: 'parked', removed: ['1', '2'] },
   { what: 'was handled meanwhile', outcome: 'duplicate', removed: ['1', '2'] },
   { what: 'could not be parked, which ends the sweep', calls: 1, outcome: 'failed', removed: [] },
+  { what: 'cannot be read', stored: { ...data, rawBody: '' }, calls: 0, outcome: 'parked', removed: [] },
   { what: 'an operator has just retried', isFailed: false, calls: 0, outcome: 'parked', removed: [] },
   { what: 'another worker has removed', isThere: false, calls: 0, outcome: 'parked', removed: [] },
-])('a failed job that $what', async ({ isFailed = true, isThere = true, calls = 2, outcome, removed }) => {
+])('a failed job that $what', async ({ outcome, removed, ...row }) => {
+  const { stored = data, isFailed = true, isThere = true, calls = 2 } = row;
   const dispatch = vi.fn(async () => Object({ outcome }));
+  const read: string[] = [];
   const gone: string[] = [];
   const job = {
-    data,
+    data: stored,
     attemptsMade: 0,
     failedReason: 'run_timeout: it took too long',
     progress: { handled: ['log'] },
@@ -33,7 +36,10 @@ test.each([
   };
   const queue = Object.assign(new EventEmitter(), {
     getRanges: async () => ['1', '2'],
-    getJob: async () => (isThere ? Object(job) : undefined),
+    getJob: async (id: string) => {
+      read.push(id);
+      return isThere ? Object(job) : undefined;
+    },
     remove: async (id: string) => gone.push(id),
     close: async () => {},
     disconnect: async () => {},
@@ -45,6 +51,7 @@ test.each([
   sweeper.stop();
   const failure = { code: 'run_timeout', message: 'it took too long' };
   const options = { attempt: 1, final: true, failure, handled: ['log'] };
+  expect(read).toHaveLength(outcome === 'failed' ? 1 : 2);
   expect(dispatch.mock.calls).toEqual(Array.from({ length: calls }, () => [data, options]));
   expect([gone.toSorted(), errors]).toEqual([removed, []]);
 });

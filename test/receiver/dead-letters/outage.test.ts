@@ -1,5 +1,6 @@
-import { createReceiver, type DeadLetters, type Receiver } from 'posthorn';
+import { createReceiver, DeadLetterError, type DeadLetters, type Receiver } from 'posthorn';
 import { describe, expect, test } from 'vitest';
+import { createLetter } from '../../stores/kit/conformance.ts';
 import { awaitedLater } from '../../support/awaited-later.ts';
 import { deliveryOf } from '../../support/delivery-of.ts';
 import { fakeTime, flowingTime } from '../../support/fake-time.ts';
@@ -172,3 +173,27 @@ test('a letter whose writing was given up as late cannot appear after its remova
   await removals.first((id) => id === event.id);
   expect(await deadLetters.get(event.id)).toBeUndefined();
 });
+
+test.each([
+  {
+    rejection: 'an error of their client',
+    failure: new Error('ECONNREFUSED'),
+    code: 'dead_letters_unavailable',
+    message: 'the dead letters failed: ECONNREFUSED',
+  },
+  {
+    rejection: 'a DeadLetterError, which goes on as it is',
+    failure: new DeadLetterError('dead_letter_unreadable', 'the letter is cut off'),
+    code: 'dead_letter_unreadable',
+    message: 'the letter is cut off',
+  },
+])(
+  'a drop rejects with a DeadLetterError if the dead letters reject with $rejection',
+  async ({ failure, code, message }) => {
+    const deadLetters = broken({ get: () => Promise.reject(failure) });
+    const receiver = createReceiver({ signingKey: KEY, deadLetters }).on('*', () => {});
+    receiver.observe(() => {});
+    const letter = createLetter({ runningUntil: undefined });
+    await expect(receiver.drop(letter)).rejects.toMatchObject({ name: 'DeadLetterError', code, message });
+  },
+);

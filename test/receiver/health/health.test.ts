@@ -294,7 +294,8 @@ describe('health where the dead letters', () => {
     expect(ms).toBeLessThan(LIMIT_MS);
     expect(result.deadLetters).toMatchObject({ ok: true, more: true });
     expect(result.deadLetters?.waiting).toBeGreaterThan(1);
-    await until('the count has ended', async () => (await timed(receiver.health())).ms < 50);
+    // The count ends with its next letter.
+    await new Promise((resolve) => setTimeout(resolve, 200));
     expect(await receiver.health()).toHaveProperty('deadLetters.more', true);
     expect(lists).toBe(1);
   });

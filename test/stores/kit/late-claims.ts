@@ -106,6 +106,15 @@ async function checkAtOnce(one: Store, other: Store): Promise<void> {
   expect(await other.claim({ ...request, token: 'b' })).toMatchObject({ state: 'claimed', abandoned: 0 });
 }
 
+/** A second release, which refuses no claims, does not end the refusal. */
+async function checkReleasedAgain(store: Store): Promise<void> {
+  const request = requestOf('a');
+  await store.claim(request);
+  await store.release({ ...request, refuseClaimsMs: LONG_MS });
+  expect(await store.release(request)).toEqual({ state: 'released' });
+  expect(await store.claim(request)).toMatchObject({ state: 'busy' });
+}
+
 /**
  * In whatever order a claim, its repeat, their release and the steps of another claim take effect: the claim
  * has the id no more after its release, shuts out no other one, is not abandoned, and undoes no completion.
@@ -114,4 +123,5 @@ async function checkAtOnce(one: Store, other: Store): Promise<void> {
 export async function expectLateClaimsRefused(one: Store, other: Store): Promise<void> {
   await Promise.all(ordersOf(STEPS).flatMap((order) => kinds.map((kind) => checkOrder(one, order, kind))));
   await Promise.all(Array.from({ length: 20 }, () => checkAtOnce(one, other)));
+  await checkReleasedAgain(one);
 }

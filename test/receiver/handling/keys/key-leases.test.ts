@@ -44,6 +44,28 @@ describe('a handler does not begin on a lease that may have ended while it waite
     expect(await answer).toEqual(accepted('processed', event.id));
   });
 
+  test('that of a key whose claim took long is confirmed, although that of the event was renewed', async () => {
+    const pass = fakeTime();
+    const renewed: string[] = [];
+    const { store } = recordingStore((memory) => ({
+      claim: async (request) => {
+        if (request.id === KEY_A) await new Promise((resolve) => setTimeout(resolve, 1_800));
+        return memory.claim(request);
+      },
+      renew: (request) => {
+        renewed.push(request.id);
+        return memory.renew(request);
+      },
+    }));
+    const { held, send } = openHeld({ store, leaseMs: 3_000 });
+    const event = eventOf('a');
+    const answer = send(event);
+    const { succeed } = await passUntil(pass, held.calls.nth(1));
+    expect(renewed).toEqual([event.id, KEY_A]);
+    succeed();
+    expect(await passUntil(pass, answer)).toEqual(accepted('processed', event.id));
+  });
+
   test('a key that another process has taken is waited for', async () => {
     let release = (): unknown => undefined;
     const { held, claims, send } = openBlocked(async (memory) => {
