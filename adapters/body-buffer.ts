@@ -23,7 +23,7 @@ export class BodyBuffer {
   /** The number of bytes that are free at the end of the last block. */
   #freeBytes = 0;
 
-  /** Blocks are made in advance of their bytes up to `maxBytes`; more can be added. */
+  /** Makes blocks in advance up to `maxBytes`. It takes more than that too: the caller refuses it. */
   constructor({ maxBytes, onProgress }: Pick<BodyOptions, 'maxBytes' | 'onProgress'>) {
     this.#maxBytes = maxBytes;
     this.#onProgress = onProgress;

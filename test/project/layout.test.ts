@@ -202,3 +202,10 @@ test('no comment is wider than 110 columns: the formatter wraps none', () => {
   );
   expect(tooWide).toEqual([]);
 });
+
+test('the files of this project that a source names exist', () => {
+  const named = /(?<![\w./-])(?:adapters|bench|docs|src|test|tools)\/[\w./-]+\.(?:js|md|ts|txt)\b/g;
+  const paths = files.flatMap((file) => read(file).match(named) ?? []);
+  expect(paths).toContain('test/receiver/handling/run/run-steps.ts');
+  expect(paths.filter((path) => !existsSync(join(packageRoot, path)))).toEqual([]);
+});

@@ -15,7 +15,11 @@ export function isFinalByAge(
   return Math.max(ageMs, firstClaimedMsAgo) >= 0.9 * lastDelayMs;
 }
 
-/** Returns true for the last attempt, by age or by count. Attempts that never reached us are not counted. */
+/**
+ * Returns true for the last attempt, by age or by count. Attempts that never reached us are not counted. The
+ * dead letter of such an attempt is stored before its handlers (`prepareLastAttempt` in `handle-event.ts`),
+ * and a failure is answered `parked` (`run-end.ts`). Without a claim, only the age counts: see `deliver.ts`.
+ */
 export function isFinal(
   ageMs: number,
   retryScheduleMs: readonly number[],

@@ -65,7 +65,7 @@ export const noLetterRules: LetterRules = {
 };
 
 /**
- * Returns the rules that follow from the facts; `test/receiver/handling/letter-answers.txt` has all
+ * Returns the rules that follow from the facts; `test/receiver/handling/letters/letter-answers.txt` has all
  * combinations.
  */
 export function letterRulesOf({ known, isStored, origin, moment }: LetterFacts): LetterRules {

@@ -57,7 +57,8 @@ export async function recordFailure(run: Run, thrown: unknown): Promise<Answer> 
   const mayBeRunning = error.code === 'event_running';
   const storedAs = mustPark ? await run.storeLetter(error, { mayBeRunning }) : undefined;
   if (isClaimed) return releaseClaim(run, storedAs === undefined ? refused : accept('parked', id, error));
-  // The store has just failed, so the answer does not wait for it. But it may have granted the claim.
+  // The store has just failed, so the answer does not wait for it. But it may have granted the claim. If the
+  // event is final by age, `deliver.ts` parks it.
   void releaseClaim(run, refused);
   return refused;
 }

@@ -63,7 +63,7 @@ export class Run {
     return this.#state;
   }
 
-  /** Takes the next step. `test/receiver/handling/run-steps.ts` lists the steps that may follow each one. */
+  /** Takes the next step. `test/receiver/handling/run/run-steps.ts` lists what may follow each step. */
   enter(state: RunState): void {
     this.#state = state;
   }
