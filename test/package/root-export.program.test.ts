@@ -94,6 +94,7 @@ test("import 'posthorn/fetch' loads no raw-body, and no server, socket or stream
   expect([...new Set(loadedBy('posthorn/fetch').map(placeOf))].sort()).toEqual([
     'dist/adapters',
     'dist/src/receiver',
+    'dist/src/receiver/checks',
     'dist/src/receiver/request',
     'dist/src/receiver/timing',
     'dist/src/receiver/values',
@@ -105,6 +106,7 @@ test("import 'posthorn/logger' loads no logger", () => {
   expect([...new Set(loadedBy('posthorn/logger').map(placeOf))].sort()).toEqual([
     'dist/src/observers/logger',
     'dist/src/receiver',
+    'dist/src/receiver/checks',
     'dist/src/receiver/outcomes',
     'dist/src/receiver/timing',
     'dist/src/receiver/values',

@@ -147,7 +147,7 @@ export const adapterCases: Readonly<Record<string, string>> = {
   'hang-up-reset':
     'connections: a sender that hangs up while the handler runs (resetAndDestroy) aborts nothing',
   'read-body-answer': 'a body that was read before: is answered 500 at once',
-  'read-body-credentials': 'a body that was read before: is no way around the credentials',
+  'read-body-credentials': 'a body that was read before: does not get around the credentials',
   'path-plain': 'paths: the option /webhooks',
   'path-escaped-letter': 'paths: the option /caf%C3%A9/',
   'path-space': 'paths: the option /web%20hooks',

@@ -32,7 +32,7 @@ export const readBodies: Group = {
   advice: READ_BODY,
   checks: {
     'is answered 500 at once': refuseReadBody(JSON.stringify(transfer())),
-    'is no way around the credentials': async (bench) => {
+    'does not get around the credentials': async (bench) => {
       const endpoint = await openReadBody(bench);
       const forged = await endpoint.send(transfer(), { 'x-service-signature': 'x' });
       expectProblem(forged, 403, 'signature_malformed');

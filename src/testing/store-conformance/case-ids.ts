@@ -25,7 +25,7 @@ export const storeCases: Readonly<Record<string, string>> = {
   'hold-token': 'a token that begins with hold: has an id as any other token does',
   'ids-apart': 'ids of any form are told apart',
   'peek-state': 'peek tells whether an id is running or completed',
-  'peek-no-claim': 'peek is no claim: it neither counts nor takes the id',
+  'peek-no-claim': 'a peek is not a claim: it neither counts nor takes the id',
   'peek-lease': 'peek extends no lease',
   'peek-retention': 'peek extends no retention',
   'hold-no-attempt': 'a hold is not an attempt: its number is that of the next run',

@@ -15,7 +15,7 @@ export const peeks: Requirements = {
     seen.push(await subject.peek());
     assert.deepEqual(seen, ['unknown', 'running', 'unknown', 'running', 'completed']);
   },
-  'peek is no claim: it neither counts nor takes the id': async (subject) => {
+  'a peek is not a claim: it neither counts nor takes the id': async (subject) => {
     await subject.peek();
     assert.equal((await subject.claimed('a')).attempt, 1);
     await subject.peek();

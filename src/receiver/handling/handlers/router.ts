@@ -118,8 +118,8 @@ export class Router {
   }
 
   /**
-   * Returns the handlers for a type in the order of their registration, or that of `onUnhandled` if there are
-   * none.
+   * Returns the handlers for a type, which begin in the order of their registration and run side by side. If
+   * there are none, returns that of `onUnhandled`.
    */
   match(type: string): readonly Route[] {
     const known = this.#matches.get(type);
