@@ -106,6 +106,14 @@ export class Deploy {
     return readNotes(this.#log);
   }
 
+  /**
+   * The notes without the drops of a version that completes an event without claiming it: a handler in
+   * another process may have the claim, and begins just after such a drop.
+   */
+  notesWithoutDropsOf(version: Version): Note[] {
+    return this.notes().filter(({ what, pid }) => what !== 'dropped' || this.#versions.get(pid) !== version);
+  }
+
   async #send(): Promise<void> {
     while (!this.#isOver) {
       const event = this.#createEvent();
