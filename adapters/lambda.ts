@@ -41,9 +41,9 @@ export interface LambdaResult {
   readonly statusCode: number;
   /** Only a load balancer reads it. */
   readonly statusDescription?: string;
-  /** It has one value of each name. */
+  /** The headers, with one value for each name. */
   readonly headers?: { [name: string]: string };
-  /** It takes the place of `headers` for a load balancer that sends such headers. */
+  /** The headers for a load balancer with multi-value headers, which reads no `headers`. */
   readonly multiValueHeaders?: { [name: string]: string[] };
   /** The JSON of the reply. */
   readonly body: string;

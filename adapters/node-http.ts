@@ -6,7 +6,7 @@ import { propertyOf, typeNameOf } from '../src/receiver/values/foreign-values.ts
 
 /** A request of Node.js http, https or http2, perhaps with properties that a framework has added. */
 export interface NodeRequest extends Readable {
-  /** It may be any method: the receiver refuses all but POST. */
+  /** The method: the receiver refuses all but POST. */
   readonly method?: string | undefined;
   /** The target of the request: a path with its query, or an absolute address from a proxy. */
   readonly url?: string | undefined;
@@ -16,7 +16,7 @@ export interface NodeRequest extends Readable {
   readonly headers: IncomingHttpHeaders;
   /** Names and values by turns, as they were sent: a repeated header shows twice. */
   readonly rawHeaders: readonly string[];
-  /** It is 2 for HTTP/2, whose connections are never closed for one answer. */
+  /** The version: a connection of HTTP/2 is never closed for one answer. */
   readonly httpVersionMajor: number;
   /** True once the whole request has arrived. */
   readonly complete: boolean;

@@ -50,7 +50,7 @@ const happenedEvent: z.ZodType<HappenedEvent> = z.object({
 
 /** The time of a sandbox after a step. */
 interface Step {
-  /** It is in milliseconds since the epoch. */
+  /** The time, in milliseconds since the epoch. */
   readonly now: number;
   /** If the sandbox ages events: how much older the step has made those that have not ended. */
   readonly agedMs?: number | undefined;

@@ -14,7 +14,7 @@ export interface SelectionOptions {
   readonly all?: boolean;
   readonly type?: string;
   readonly reason?: string;
-  /** It is in milliseconds since the epoch. */
+  /** The earliest time of the parking, in milliseconds since the epoch. */
   readonly since?: number;
   /** The number of dead letters, from the first on. */
   readonly limit?: number;

@@ -11,7 +11,7 @@ import { readPostgresJson } from './stored-data.ts';
 
 const SWEEP_PAUSE_MS = 60_000;
 
-/** What the sweep does after the attempt to store the letter of a job. */
+/** The next step of the sweep, by the outcome of parking a job. */
 const AFTER_LETTER: Readonly<Record<Outcome, 'remove the job' | 'leave the job' | 'end the sweep'>> = {
   parked: 'remove the job',
   duplicate: 'remove the job',

@@ -8,9 +8,9 @@ import { parseTime } from './time.ts';
 
 /** An event as the service sent it (interface, "Webhook event"). It may have further members. */
 export interface WebhookEvent<Type extends string = string, Data = EventData> {
-  /** It is unique to the event. */
+  /** The id, which no other event has. */
   readonly id: string;
-  /** It has the form `<entity>.<type>`, for example `transfer.succeeded`. */
+  /** The type, as `<entity>.<type>`, for example `transfer.succeeded`. */
   readonly type: Type;
   /** The time of its creation, in ISO 8601 (UTC). */
   readonly created_at: string;

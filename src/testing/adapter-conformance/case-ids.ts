@@ -114,7 +114,7 @@ export const adapterCases: Readonly<Record<string, string>> = {
   'last-elsewhere':
     'parked: at the last attempt by age: a concurrent duplicate that another process still runs',
   'last-without-letters':
-    'parked: without dead letters the last attempt fails as any other, and the endpoint is at risk',
+    'parked: without dead letters the last attempt fails like any other, and the endpoint is at risk',
   'last-letters-fail': 'parked: dead letters that cannot be written park nothing',
   'slow-body': 'slow bodies: bodies that stop, drip, or never begin',
   'slow-rest': 'slow bodies: what comes of a body after it was given up is not held',

@@ -164,7 +164,7 @@ export const parkedAnswers: Group = {
       const prepare = async (): Promise<unknown> => store.claim(claim);
       return parksLast({ code: 'event_running', event, options: { store }, prepare })(bench);
     },
-    'without dead letters the last attempt fails as any other, and the endpoint is at risk': async (
+    'without dead letters the last attempt fails like any other, and the endpoint is at risk': async (
       bench,
     ) => {
       const endpoint = await bench.open({

@@ -22,7 +22,7 @@ export const storeCases: Readonly<Record<string, string>> = {
   'handled-kept': 'a release that names no handlers keeps those that finished earlier',
   'spaced-attempts': 'claims in quick succession count once in spacedAttempts, where the store tells it',
   'retention-ends': 'a completed id is forgotten after its retention',
-  'hold-token': 'a token that begins with hold: has an id as any other token does',
+  'hold-token': 'a token of a hold has an id like any other token',
   'ids-apart': 'ids of any form are told apart',
   'peek-state': 'peek tells whether an id is running or completed',
   'peek-no-claim': 'a peek is not a claim: it neither counts nor takes the id',

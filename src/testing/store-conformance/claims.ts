@@ -137,7 +137,7 @@ export const claims: Requirements = {
     await untilOver(SHORT_MS, async () => (await subject.claim('b')).state !== 'completed');
     assert.equal((await subject.claim('b')).state, 'claimed');
   },
-  'a token that begins with hold: has an id as any other token does': async (subject) => {
+  'a token of a hold has an id like any other token': async (subject) => {
     await subject.claimed('hold:a');
     for (const token of ['hold:b', 'c']) assert.equal((await subject.claim(token)).state, 'busy');
     assert.equal(await subject.renew('hold:a'), 'held');

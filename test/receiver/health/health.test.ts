@@ -282,11 +282,16 @@ describe('health where the dead letters', () => {
 
   test('are slow: it tells how many it has seen in time, and does not count again at once', async () => {
     let lists = 0;
+    let hasEnded = false;
     const deadLetters = listing(async function* () {
       lists += 1;
-      for (;;) {
-        yield letter;
-        await new Promise((resolve) => setTimeout(resolve, 100));
+      try {
+        for (;;) {
+          yield letter;
+          await new Promise((resolve) => setTimeout(resolve, 100));
+        }
+      } finally {
+        hasEnded = true;
       }
     });
     const receiver = create({ deadLetters });
@@ -294,8 +299,7 @@ describe('health where the dead letters', () => {
     expect(ms).toBeLessThan(LIMIT_MS);
     expect(result.deadLetters).toMatchObject({ ok: true, more: true });
     expect(result.deadLetters?.waiting).toBeGreaterThan(1);
-    // The count ends with its next letter.
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await until('the count has ended', () => hasEnded);
     expect(await receiver.health()).toHaveProperty('deadLetters.more', true);
     expect(lists).toBe(1);
   });

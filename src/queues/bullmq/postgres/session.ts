@@ -9,7 +9,7 @@ import { queryResultOf, runQuery } from './queryable.ts';
 
 /**
  * A client for BullMQ, which uses one to check its tables, and another to get the notifications of new jobs.
- * It is taken out of the pool for its first statement, once the database is ready.
+ * The client is taken out of the pool for its first statement, once the database is ready.
  *
  * BullMQ does not get the socket of the client, so it cannot turn on keep-alive, and does not rely on
  * notifications: a worker looks for jobs at least every ten seconds. That also helps if PgBouncer in

@@ -24,7 +24,7 @@ interface Answer {
   readonly addedBytes: number;
 }
 
-/** The answer if there is no limit: Redis has none, evicts keys instead, or does not tell. */
+/** The answer of a Redis that has no limit, evicts keys instead, or does not tell its limit. */
 const UNLIMITED = { maxBytes: Number.POSITIVE_INFINITY, usedBytes: 0 };
 
 /**
@@ -60,7 +60,7 @@ export class MemoryShare {
     // Redis itself refuses a job that exceeds its whole memory.
     if (this.#maxShare === 1) return send();
     const bytes = sizeInRedis(job);
-    // If there is no answer, Redis is away: adding the job will fail.
+    // Without an answer Redis is away, so adding the job will fail.
     while (this.#mustAsk(bytes) && (await this.#ask()));
     this.#check(bytes);
     this.#addedBytes += bytes;
