@@ -1,5 +1,5 @@
-import type { Mountable } from '../src/receiver/receiver-interface.ts';
 import type { Delivery } from '../src/receiver/request/delivery.ts';
+import type { Mountable } from '../src/receiver-interface.ts';
 import { readRawBody } from './node-body.ts';
 import { headersOf, isConnected, type NodeRequest, type NodeResponse } from './node-http.ts';
 import { sendReply } from './send-reply.ts';

@@ -1,5 +1,5 @@
 import { checkOptions, checkReceiver } from '../src/receiver/checks/check-options.ts';
-import type { Mountable } from '../src/receiver/receiver-interface.ts';
+import type { Mountable } from '../src/receiver-interface.ts';
 import { type NodeHandler, type NodeOptions, toNode } from './node.ts';
 
 /**

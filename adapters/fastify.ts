@@ -1,7 +1,7 @@
 import { checkOptions, checkReceiver } from '../src/receiver/checks/check-options.ts';
 import { ConfigurationError } from '../src/receiver/errors.ts';
-import type { Mountable } from '../src/receiver/receiver-interface.ts';
 import { messageOf, propertyOf, show } from '../src/receiver/values/foreign-values.ts';
+import type { Mountable } from '../src/receiver-interface.ts';
 import { toNode } from './node.ts';
 import type { NodeRequest, NodeResponse } from './node-http.ts';
 import { decodedPath, pathsOf, readPath } from './served-path.ts';

@@ -1,11 +1,11 @@
 import { checkOptions, checkReceiver, invalidOption } from '../src/receiver/checks/check-options.ts';
 import { ConfigurationError } from '../src/receiver/errors.ts';
-import type { Mountable } from '../src/receiver/receiver-interface.ts';
 import type { BodyOptions, Reply } from '../src/receiver/request/delivery.ts';
 import { toBytes } from '../src/receiver/request/raw-body.ts';
 import { pause } from '../src/receiver/timing/process-clock.ts';
 import { settledWithin } from '../src/receiver/timing/time-limit.ts';
 import { dropPromise, messageOf, propertyOf, typeNameOf } from '../src/receiver/values/foreign-values.ts';
+import type { Mountable } from '../src/receiver-interface.ts';
 import { BodyBuffer, incomplete, tooLarge } from './body-buffer.ts';
 import { LINGER_MS } from './linger.ts';
 

@@ -1,7 +1,7 @@
 import { checkOptions, checkReceiver } from '../src/receiver/checks/check-options.ts';
 import { ConfigurationError } from '../src/receiver/errors.ts';
-import type { Mountable } from '../src/receiver/receiver-interface.ts';
 import { typeNameOf } from '../src/receiver/values/foreign-values.ts';
+import type { Mountable } from '../src/receiver-interface.ts';
 import { answer } from './answer.ts';
 import { hangUp, isNodeRequest, type NodeRequest, type NodeResponse } from './node-http.ts';
 import { isSamePath, pathsOf, readPath, reportIfNotFound } from './served-path.ts';

@@ -1,11 +1,11 @@
 import { STATUS_CODES } from 'node:http';
 import { checkReceiver } from '../src/receiver/checks/check-options.ts';
 import { ConfigurationError } from '../src/receiver/errors.ts';
-import type { Mountable } from '../src/receiver/receiver-interface.ts';
 import type { Delivery, Reply } from '../src/receiver/request/delivery.ts';
 import type { HeaderFields } from '../src/receiver/request/headers.ts';
 import type { RawBody } from '../src/receiver/request/raw-body.ts';
 import { dropPromise, propertyOf, show, typeNameOf } from '../src/receiver/values/foreign-values.ts';
+import type { Mountable } from '../src/receiver-interface.ts';
 
 /** The part of an HTTP event of Lambda that is read. Its members are checked when it comes. */
 export interface LambdaEvent {

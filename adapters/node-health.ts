@@ -1,8 +1,8 @@
 import { checkReceiver } from '../src/receiver/checks/check-options.ts';
 import type { PosthornError } from '../src/receiver/errors.ts';
 import type { Health } from '../src/receiver/health/health.ts';
-import type { Receiver } from '../src/receiver/receiver-interface.ts';
 import type { Reply } from '../src/receiver/request/delivery.ts';
+import type { Receiver } from '../src/receiver-interface.ts';
 import { checkRequest, hangUp, type NodeRequest, type NodeResponse } from './node-http.ts';
 import { sendReply } from './send-reply.ts';
 

@@ -1,6 +1,6 @@
 import { checkOptions, checkReceiver } from '../src/receiver/checks/check-options.ts';
-import type { Mountable } from '../src/receiver/receiver-interface.ts';
 import type { Reply } from '../src/receiver/request/delivery.ts';
+import type { Mountable } from '../src/receiver-interface.ts';
 import { answer } from './answer.ts';
 import { checkRequest, hangUp, headersOf, type NodeRequest, type NodeResponse } from './node-http.ts';
 import { sendReply } from './send-reply.ts';

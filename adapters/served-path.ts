@@ -1,6 +1,6 @@
 import { invalidOption } from '../src/receiver/checks/check-options.ts';
-import type { Mountable } from '../src/receiver/receiver-interface.ts';
 import { propertyOf, show } from '../src/receiver/values/foreign-values.ts';
+import type { Mountable } from '../src/receiver-interface.ts';
 import { headersOf, type NodeRequest, type NodeResponse } from './node-http.ts';
 
 /** Reads the option `path` of an adapter. */

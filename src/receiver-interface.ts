@@ -1,20 +1,57 @@
-import type { NotAGenerator } from './checks/called-functions.ts';
-import type { DeadLetter, DeadLetters } from './dead-letters/dead-letters.ts';
-import type { Pattern } from './events/catalog.ts';
-import type { AnyEvent, EventOf } from './events/event.ts';
-import type { EventFilter } from './events/event-filter.ts';
-import type { Schemas } from './events/schema.ts';
-import type { Middleware } from './handling/handlers/middleware.ts';
-import type { HandlerContext, HandlerOptions, UnhandledHandler } from './handling/handlers/route.ts';
-import type { DispatchOptions } from './handling/ways-in/dispatch-options.ts';
-import type { Health } from './health/health.ts';
-import type { ObserveOptions, Observer, Report } from './outcomes/report.ts';
-import type { Delivery, Reply } from './request/delivery.ts';
-import type { HeaderFields } from './request/headers.ts';
-import type { RawBody } from './request/raw-body.ts';
+import type { EventOf, KnownEvent, WebhookEvent } from './providers/banking-service/event.ts';
+import type { EventData, Schemas } from './providers/banking-service/event-data.ts';
+import type { EventFilter } from './providers/banking-service/event-filter.ts';
+import type { NotAGenerator } from './receiver/checks/called-functions.ts';
+import type { DeadLetter, DeadLetters } from './receiver/dead-letters/dead-letters.ts';
+import type { PatternOf, TypedEvent } from './receiver/events/event-types.ts';
+import type { SchemasByEntity } from './receiver/events/schema.ts';
+import type { TypeFilter } from './receiver/events/type-list.ts';
+import type { MiddlewareContext } from './receiver/handling/handlers/middleware.ts';
+import type { HandlerContext, HandlerOptions } from './receiver/handling/handlers/route.ts';
+import type { DispatchOptions } from './receiver/handling/ways-in/dispatch-options.ts';
+import type { Health } from './receiver/health/health.ts';
+import type { OptionsOf } from './receiver/options.ts';
+import type { ObserveOptions, Observer, Report } from './receiver/outcomes/report.ts';
+import type { Delivery, Reply } from './receiver/request/delivery.ts';
+import type { HeaderFields } from './receiver/request/headers.ts';
+import type { RawBody } from './receiver/request/raw-body.ts';
 
-/** Receives webhooks. Register handlers, then mount it with one of the adapters. */
-export interface Receiver<S extends Schemas = Record<never, never>> {
+/**
+ * Runs around each handler: `next()` runs the rest and resolves with what the handler returned. Call
+ * `next()` exactly once. A middleware that throws fails the handler. A handler that throws has failed even if
+ * the middleware catches the error. The receiver waits for `next()` even if the middleware does not.
+ */
+export type Middleware<
+  S extends SchemasByEntity = Record<never, never>,
+  E extends TypedEvent = KnownEvent,
+> = (event: EventOf<'*', S, E>, context: MiddlewareContext, next: () => Promise<unknown>) => unknown;
+
+/** Gets the events that no handler matched. `known` says whether the type is in the catalog. */
+export type UnhandledHandler<
+  S extends SchemasByEntity = Record<never, never>,
+  E extends TypedEvent = KnownEvent,
+> = (event: EventOf<'*', S, E>, details: { readonly known: boolean }) => unknown;
+
+/** The result of `receiver.verify`. In the envelope of the service the type need not be in the catalog. */
+export type VerifiedEvent<E extends TypedEvent = KnownEvent> = [E] extends [WebhookEvent]
+  ? E | WebhookEvent<string, EventData | E['data']>
+  : E;
+
+/** The filters of `receiver.eventFilters`: those of the catalog, or of the types of another provider. */
+export type FilterOf<E extends TypedEvent = KnownEvent> = [E] extends [KnownEvent] ? EventFilter : TypeFilter;
+
+/** Options of `createReceiver`. Durations are in milliseconds, sizes in bytes. */
+export interface ReceiverOptions<S extends SchemasByEntity = Schemas, E extends TypedEvent = KnownEvent>
+  extends OptionsOf<S, E> {}
+
+/**
+ * Receives webhooks. Register handlers, then mount it with one of the adapters. `S` has the schemas, and `E`
+ * is the union of the provider's events.
+ */
+export interface Receiver<
+  S extends SchemasByEntity = Record<never, never>,
+  E extends TypedEvent = KnownEvent,
+> {
   /** The option `name`. */
   readonly name: string | undefined;
 
@@ -35,15 +72,15 @@ export interface Receiver<S extends Schemas = Record<never, never>> {
    * receiver.on('transfer.succeeded', ({ id, data }) => book(id, data.amount), { name: 'book' });
    * ```
    */
-  on<const P extends Pattern, Result = unknown>(
+  on<const P extends PatternOf<E>, Result = unknown>(
     pattern: P | readonly P[],
-    handler: (event: EventOf<P, S>, context: HandlerContext) => Result & NotAGenerator<Result>,
-    options?: HandlerOptions<EventOf<P, S>>,
+    handler: (event: EventOf<P, S, E>, context: HandlerContext) => Result & NotAGenerator<Result>,
+    options?: HandlerOptions<EventOf<P, S, E>>,
   ): this;
 
   /** Registers the handler of events that no pattern matched. Without it they are answered 200 `ignored`. */
   onUnhandled<Result = unknown>(
-    handler: (...parameters: Parameters<UnhandledHandler<S>>) => Result & NotAGenerator<Result>,
+    handler: (...parameters: Parameters<UnhandledHandler<S, E>>) => Result & NotAGenerator<Result>,
   ): this;
 
   /**
@@ -59,7 +96,7 @@ export interface Receiver<S extends Schemas = Record<never, never>> {
    * ```
    */
   use<Result = unknown>(
-    middleware: (...parameters: Parameters<Middleware<S>>) => Result & NotAGenerator<Result>,
+    middleware: (...parameters: Parameters<Middleware<S, E>>) => Result & NotAGenerator<Result>,
   ): this;
 
   /**
@@ -75,7 +112,7 @@ export interface Receiver<S extends Schemas = Record<never, never>> {
    * await client.webhooks.ensure({ url, enabled_events: receiver.eventFilters() });
    * ```
    */
-  eventFilters(): EventFilter[];
+  eventFilters(): FilterOf<E>[];
 
   /**
    * Adds an observer of every report. Failures go to `console.error` until an observer is added without
@@ -91,7 +128,7 @@ export interface Receiver<S extends Schemas = Record<never, never>> {
    * @throws CredentialsError, SignatureError, EventError or UnavailableError; ConfigurationError for headers
    * or a body of an unknown form, for example a parsed body. Their `status` is the one to answer with.
    */
-  verify(rawBody: RawBody, headers: HeaderFields): Promise<AnyEvent>;
+  verify(rawBody: RawBody, headers: HeaderFields): Promise<VerifiedEvent<E>>;
 
   /**
    * Handles a delivery; never rejects. Adapters call it. An object that is not a delivery, for example

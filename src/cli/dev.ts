@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { type Command, Option } from 'commander';
-import { eventTypes, type Pattern } from '../receiver/events/catalog.ts';
+import { eventTypes, type Pattern } from '../providers/banking-service/catalog.ts';
 import { matchesPattern } from '../receiver/events/pattern.ts';
 import { createClient } from '../service/client/create-client.ts';
 import type { CreatedWebhook } from '../service/client/webhook-answers.ts';

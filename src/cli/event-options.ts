@@ -1,6 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { eventTypes } from '../receiver/events/catalog.ts';
-import { nearestType } from '../receiver/events/nearest-pattern.ts';
+import { eventTypes, serviceTypes } from '../providers/banking-service/catalog.ts';
 import { shorten } from '../receiver/values/foreign-values.ts';
 import { readDuration } from './duration.ts';
 import { CommandError, usageError } from './failure.ts';
@@ -44,7 +43,7 @@ export function requireListedType(
 ): void {
   if (any || eventTypes.has(type)) return;
   const shown = looksSecret(type) ? '…' : shorten(type, 100);
-  const suggestion = suggest(nearestType(shown));
+  const suggestion = suggest(serviceTypes.nearestType(shown));
   throw usageError(`${shown} is not a type that the service lists${suggestion} Give --any to send it anyway`);
 }
 

@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { HandlerContext } from '../receiver/handling/handlers/route.ts';
-import type { Receiver } from '../receiver/receiver-interface.ts';
 import type { Delivery } from '../receiver/request/delivery.ts';
 import { readHeaders } from '../receiver/request/headers.ts';
 import { messageOf, propertyOf } from '../receiver/values/foreign-values.ts';
+import type { Receiver } from '../receiver-interface.ts';
 import { discardBody } from '../service/shapes/answer-body.ts';
 import { addressOf } from './options.ts';
 

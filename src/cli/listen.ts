@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { type Command, Option } from 'commander';
 import { toNode } from '../../adapters/node.ts';
 import { createReceiver } from '../create-receiver.ts';
-import type { AnyEvent } from '../receiver/events/event.ts';
+import type { AnyEvent } from '../providers/banking-service/event.ts';
 import type { Report } from '../receiver/outcomes/report.ts';
 import { messageOf } from '../receiver/values/foreign-values.ts';
 import { defineCommand } from './define-command.ts';
@@ -110,6 +110,7 @@ function lineOf(report: Report): TerminalText {
 function colourOf(outcome: Report['outcome']): (text: string) => TerminalText {
   switch (outcome) {
     case 'processed':
+    case 'handshake':
       return colours.good;
     case 'duplicate':
     case 'ignored':

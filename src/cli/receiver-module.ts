@@ -3,10 +3,10 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { DeadLetters } from '../receiver/dead-letters/dead-letters.ts';
-import type { Receiver } from '../receiver/receiver-interface.ts';
 import type { Settings } from '../receiver/settings.ts';
 import { withTimeLimit } from '../receiver/timing/time-limit.ts';
 import { isInstance, messageOf } from '../receiver/values/foreign-values.ts';
+import type { Receiver } from '../receiver-interface.ts';
 import { CommandError, codeOf, usageError } from './failure.ts';
 import { endOnListeningError, isListeningError, listeningError } from './listening-module.ts';
 

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { WebhookEvent } from '../receiver/events/event.ts';
+import type { WebhookEvent } from '../providers/banking-service/event.ts';
 import { AnswerBody, MAX_ANSWER_BYTES } from '../service/shapes/answer-body.ts';
 import { createEvent } from '../testing/create-event.ts';
 import { signedHeaders } from '../testing/signed-headers.ts';

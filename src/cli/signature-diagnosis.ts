@@ -1,5 +1,6 @@
+import type { Key } from '../receiver/authentication/key.ts';
 import { findKeyOddities } from '../receiver/authentication/key-oddities.ts';
-import { type Key, verifySignature } from '../receiver/authentication/signature.ts';
+import { verifySignature } from '../receiver/authentication/signature.ts';
 import { formOf, isSignature } from '../receiver/authentication/signature-form.ts';
 
 /** The result of checking a signature, and the likely mistake if it is wrong. */

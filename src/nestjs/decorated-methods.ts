@@ -1,4 +1,4 @@
-import type { Receiver } from '../receiver/receiver-interface.ts';
+import type { Receiver } from '../receiver-interface.ts';
 
 /** A method with `@OnWebhook` or `@OnUnhandledWebhook`. */
 export interface DecoratedMethod {

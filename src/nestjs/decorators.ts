@@ -1,11 +1,11 @@
+import type { Pattern } from '../providers/banking-service/catalog.ts';
+import type { EventOf, KnownEvent, UnknownEvent } from '../providers/banking-service/event.ts';
+import type { Schemas } from '../providers/banking-service/event-data.ts';
 import { checkFunction, type NotAGenerator } from '../receiver/checks/called-functions.ts';
 import { checkOptions } from '../receiver/checks/check-options.ts';
 import { ConfigurationError } from '../receiver/errors.ts';
-import type { Pattern } from '../receiver/events/catalog.ts';
-import type { EventOf, KnownEvent, UnknownEvent } from '../receiver/events/event.ts';
-import type { Schemas } from '../receiver/events/schema.ts';
 import type { HandlerContext, HandlerOptions } from '../receiver/handling/handlers/route.ts';
-import type { Receiver } from '../receiver/receiver-interface.ts';
+import type { Receiver } from '../receiver-interface.ts';
 import { addMethod, type DecoratedMethod } from './decorated-methods.ts';
 import { checkName } from './tokens.ts';
 

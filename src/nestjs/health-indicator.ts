@@ -1,4 +1,4 @@
-import type { Receiver } from '../receiver/receiver-interface.ts';
+import type { Receiver } from '../receiver-interface.ts';
 
 /** The health of a receiver under a key: a `HealthIndicatorResult` of `@nestjs/terminus`. */
 export type ReceiverHealth<Key extends string> = Record<

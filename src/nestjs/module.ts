@@ -1,11 +1,11 @@
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService, HttpAdapterHost } from '@nestjs/core';
 import { createReceiver } from '../create-receiver.ts';
+import type { Schemas } from '../providers/banking-service/event-data.ts';
 import { checkOptions, invalidOption } from '../receiver/checks/check-options.ts';
-import type { Schemas } from '../receiver/events/schema.ts';
-import type { Receiver } from '../receiver/receiver-interface.ts';
 import { optionNames } from '../receiver/settings.ts';
 import { show } from '../receiver/values/foreign-values.ts';
+import type { Receiver } from '../receiver-interface.ts';
 import { ModuleCheck } from './module-check.ts';
 import type {
   PosthornModuleAsyncOptions,

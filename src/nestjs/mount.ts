@@ -2,11 +2,11 @@ import type { AbstractHttpAdapter } from '@nestjs/core';
 import { toExpress } from '../../adapters/express.ts';
 import { type FastifyPlugin, toFastify } from '../../adapters/fastify.ts';
 import { ConfigurationError } from '../receiver/errors.ts';
-import type { Mountable, Receiver } from '../receiver/receiver-interface.ts';
 import type { Delivery, Reply } from '../receiver/request/delivery.ts';
 import { performance } from '../receiver/timing/process-clock.ts';
 import { settledWithin } from '../receiver/timing/time-limit.ts';
 import { show } from '../receiver/values/foreign-values.ts';
+import type { Mountable, Receiver } from '../receiver-interface.ts';
 
 /**
  * Mounts a receiver. On Express it must be called before the application is initialized, because NestJS adds

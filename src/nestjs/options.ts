@@ -1,7 +1,6 @@
 import type { FactoryProvider, ModuleMetadata } from '@nestjs/common';
-import type { Schemas } from '../receiver/events/schema.ts';
-import type { ReceiverOptions } from '../receiver/options.ts';
-import type { Receiver } from '../receiver/receiver-interface.ts';
+import type { Schemas } from '../providers/banking-service/event-data.ts';
+import type { Receiver, ReceiverOptions } from '../receiver-interface.ts';
 
 /** Options of `PosthornModule`: those of `createReceiver`, and the path. */
 export interface PosthornOptions<S extends Schemas = Schemas> extends ReceiverOptions<S> {

@@ -2,7 +2,7 @@ import { Logger, type OnApplicationBootstrap, type OnModuleDestroy, type OnModul
 import type { DiscoveryService, HttpAdapterHost } from '@nestjs/core';
 import { readPath } from '../../adapters/served-path.ts';
 import { ConfigurationError } from '../receiver/errors.ts';
-import type { Receiver } from '../receiver/receiver-interface.ts';
+import type { Receiver } from '../receiver-interface.ts';
 import { closeInHook } from './close-in-hook.ts';
 import { closeFirst } from './hook-order.ts';
 import { holdUntil, mountOn } from './mount.ts';

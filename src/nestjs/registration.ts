@@ -1,7 +1,7 @@
 import type { DiscoveryService } from '@nestjs/core';
 import { ConfigurationError } from '../receiver/errors.ts';
-import type { Receiver } from '../receiver/receiver-interface.ts';
 import { messageOf, show } from '../receiver/values/foreign-values.ts';
+import type { Receiver } from '../receiver-interface.ts';
 import { forgottenMethods } from './declared-methods.ts';
 import { findMethods, type ProvidedMethod } from './find-methods.ts';
 

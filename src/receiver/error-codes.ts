@@ -6,7 +6,13 @@ export const errorCodes = {
   ConfigurationError: ['configuration_invalid', 'body_already_parsed'],
   PermanentError: ['permanent'],
   CredentialsError: ['credentials_invalid'],
-  SignatureError: ['signature_missing', 'signature_repeated', 'signature_malformed', 'signature_mismatch'],
+  SignatureError: [
+    'signature_missing',
+    'signature_repeated',
+    'signature_malformed',
+    'signature_mismatch',
+    'signature_expired',
+  ],
   RequestError: [
     'not_found',
     'method_not_allowed',
@@ -29,6 +35,7 @@ export const errorCodes = {
     'no_handlers',
     'queue_unavailable',
     'too_many_running',
+    'provider_mismatch',
   ],
   AbortedError: ['lease_lost', 'completed_elsewhere', 'run_timeout', 'run_closed', 'run_abandoned'],
   JobError: ['job_unreadable', 'handler_missing'],

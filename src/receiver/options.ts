@@ -2,12 +2,18 @@ import type { Authentication } from './authentication/credentials.ts';
 import type { SigningKeys } from './authentication/signing-keys.ts';
 import type { DeadLetters } from './dead-letters/dead-letters.ts';
 import type { Store } from './dedupe/store.ts';
-import type { Entity } from './events/catalog.ts';
-import type { Schemas } from './events/schema.ts';
+import type { EntityOf, TypedEvent } from './events/event-types.ts';
+import type { SchemasByEntity } from './events/schema.ts';
+import type { Provider } from './provider/provider.ts';
 import type { Queue } from './queue/queue.ts';
 
-/** Options of `createReceiver`. Durations are in milliseconds, sizes in bytes. */
-export interface ReceiverOptions<S extends Schemas = Schemas> {
+/** The options of a receiver, with the schemas `S`, of a provider with the events `E`. */
+export interface OptionsOf<S extends SchemasByEntity, E extends TypedEvent> {
+  /**
+   * The sender of the events; `bankingService()` of `posthorn/providers` by default. Other options follow it:
+   * their defaults are in its documentation.
+   */
+  readonly provider?: Provider<E> | undefined;
   /**
    * The webhook's `secret_signing_key`, a list of keys (any matching key is accepted, so keys rotate without
    * downtime), or a function that returns them. The function is called for each delivery, once at a time,
@@ -41,7 +47,7 @@ export interface ReceiverOptions<S extends Schemas = Schemas> {
    */
   readonly deadLetters?: DeadLetters | undefined;
   /** Validators of `event.data` by entity. Handlers receive their typed output. */
-  readonly schemas?: (S & { readonly [Name in Exclude<keyof S, Entity>]: never }) | undefined;
+  readonly schemas?: (S & OfEntities<S, E>) | undefined;
   /**
    * The queue of the handlers that are registered with `queue: true`. Workers run them, and need this option
    * as well: create their receiver in the same way.
@@ -103,3 +109,11 @@ export interface ReceiverOptions<S extends Schemas = Schemas> {
    */
   readonly now?: (() => number) | undefined;
 }
+
+/** Refuses a schema of an entity that the provider does not have. */
+type OfEntities<S extends SchemasByEntity, E extends TypedEvent> = string extends E['type']
+  ? unknown
+  : { readonly [Name in Exclude<keyof S, EntityOf<E['type']>>]: never };
+
+/** The options of any receiver. */
+export type AnyOptions = OptionsOf<SchemasByEntity, TypedEvent>;

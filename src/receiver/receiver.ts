@@ -1,23 +1,24 @@
 import { Authenticator } from './authentication/authenticator.ts';
-import { isSignatureHeader } from './authentication/signature.ts';
-import { checkFunction, type NotAGenerator } from './checks/called-functions.ts';
+import { checkFunction } from './checks/called-functions.ts';
 import { checkOptions, readDuration } from './checks/check-options.ts';
 import type { DeadLetter, DeadLetters } from './dead-letters/dead-letters.ts';
 import { deadLetterWarnings } from './dead-letters/exposure.ts';
-import type { Pattern } from './events/catalog.ts';
-import { type AnyEvent, checkAge, createdAtMs, type EventOf, parseEvent } from './events/event.ts';
-import { type EventFilter, toEventFilters } from './events/event-filter.ts';
-import type { Schemas } from './events/schema.ts';
-import type { KeptMiddleware, Middleware } from './handling/handlers/middleware.ts';
-import type { HandlerContext, HandlerOptions, UnhandledHandler } from './handling/handlers/route.ts';
+import { firstDelayMs } from './dedupe/last-attempt.ts';
+import { ConfigurationError } from './errors.ts';
+import { ageOf } from './events/age.ts';
+import type { TypedEvent } from './events/event-types.ts';
+import type { TypeFilter } from './events/type-list.ts';
+import type { KeptMiddleware } from './handling/handlers/middleware.ts';
+import type { HandlerOptions } from './handling/handlers/route.ts';
 import { Router } from './handling/handlers/router.ts';
 import type { Answered } from './handling/ways-in/answered.ts';
 import { Arrival } from './handling/ways-in/arrival.ts';
 import { deliver } from './handling/ways-in/deliver.ts';
 import { DeliveryReports } from './handling/ways-in/delivery-reports.ts';
-import { dispatch } from './handling/ways-in/dispatch.ts';
+import { canReadJob, dispatch } from './handling/ways-in/dispatch.ts';
 import { type DispatchOptions, readDispatchOptions } from './handling/ways-in/dispatch-options.ts';
 import { drop } from './handling/ways-in/drop.ts';
+import { checkDeliveredAge, parseEvent } from './handling/ways-in/read-event.ts';
 import { createServices, type ReceiverServices } from './handling/ways-in/receiver-services.ts';
 import { replay } from './handling/ways-in/replay.ts';
 import { hasHadKeys, waitForKeyReleases } from './handling/ways-in/wait-for-key-releases.ts';
@@ -29,7 +30,6 @@ import { type Answer, type ReplySettings, refuse, toReply } from './outcomes/out
 import type { PendingWarnings } from './outcomes/pending-warnings.ts';
 import type { ObserveOptions, Observer, Report, ReportSource } from './outcomes/report.ts';
 import { Reporter } from './outcomes/reporter.ts';
-import type { Receiver } from './receiver-interface.ts';
 import { BodyMemory } from './request/body-memory.ts';
 import { checkDelivery, type Delivery, type Reply } from './request/delivery.ts';
 import { isConnected } from './request/delivery-functions.ts';
@@ -40,11 +40,15 @@ import type { Settings } from './settings.ts';
 import { Activity } from './timing/activity.ts';
 import { answersSent, nextBatch } from './timing/delivery-batch.ts';
 import { settledWithin } from './timing/time-limit.ts';
+import { show } from './values/foreign-values.ts';
 
 // Start at docs/how-it-works.md: the way of a delivery, file by file, and the states of a run.
 
-/** Orders the steps of a delivery. */
-export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
+/** A function of the application. Its patterns ensure that it gets only the events of its type. */
+type AnyHandler = (event: never, ...others: never[]) => unknown;
+
+/** Orders the steps of a delivery. `Receiver` in `receiver-interface.ts` has its methods with their types. */
+export class WebhookReceiver {
   readonly #settings: Settings;
   readonly #replySettings: ReplySettings;
   readonly #router: Router;
@@ -62,16 +66,18 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   constructor(settings: Settings, warnings: PendingWarnings) {
     const { deadLetters, now } = settings;
     const bodyMemory = new BodyMemory(settings.maxBufferedBytes);
-    warnings.add(...deadLetterWarnings(deadLetters));
+    warnings.add(...deadLetterWarnings(deadLetters, settings.provider));
     this.#settings = settings;
     this.#warnings = warnings;
     this.#replySettings = {
       challenge: settings.authentication.challenge,
-      retryAfterSeconds: Math.ceil((settings.retryScheduleMs[0] ?? 60_000) / 1_000),
+      retryAfterSeconds: Math.ceil(firstDelayMs(settings.retries) / 1_000),
       drainMs: settings.bodyTimeoutMs,
     };
-    this.#reports = new DeliveryReports(new Reporter(warnings, settings.name), this.#activity, warnings);
-    this.#router = new Router(settings.queue !== undefined, warnings);
+    this.#router = new Router(settings.provider.types, settings.queue !== undefined, warnings);
+    const labelsOf = (type: string) => this.#router.labelsOf(type);
+    const reporter = new Reporter(warnings, settings.name);
+    this.#reports = new DeliveryReports(reporter, labelsOf, this.#activity, warnings);
     this.#authenticator = new Authenticator(settings, bodyMemory);
     this.#services = createServices({
       settings,
@@ -136,12 +142,14 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     }
   }
 
-  async verify(rawBody: RawBody, headers: HeaderFields): Promise<AnyEvent> {
+  async verify(rawBody: RawBody, headers: HeaderFields): Promise<TypedEvent> {
     const body = toBytes(rawBody, 'rawBody');
-    await this.#authenticator.verify(body, readHeaders(headers));
-    const event = parseEvent(body);
-    checkAge(event, this.#settings.now() - createdAtMs(event), this.#settings.maxEventAgeMs);
-    return event;
+    const values = readHeaders(headers);
+    const { isTimed } = await this.#authenticator.verify(body, values);
+    const read = parseEvent({ rawBody: body, headers: values }, this.#settings);
+    const ageMs = ageOf(read.identity.createdAtMs, this.#settings.now());
+    checkDeliveredAge({ ...read, ageMs }, isTimed, this.#settings);
+    return read.event;
   }
 
   #begin(source: ReportSource): Arrival {
@@ -168,7 +176,7 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
 
   hasSignature(headers: HeaderFields): boolean {
     try {
-      return isSignatureHeader(readHeaders(headers), this.#settings.signatureHeader);
+      return this.#settings.signature.isSent(readHeaders(headers));
     } catch {
       // A middleware can put anything into the headers. `receive` refuses them, and says so.
       return false;
@@ -186,21 +194,17 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     this.#reports.report(arrival, { answer: refuse(error) }, { answerSent: true });
   }
 
-  on<const P extends Pattern, Result = unknown>(
-    pattern: P | readonly P[],
-    handler: (event: EventOf<P, S>, context: HandlerContext) => Result & NotAGenerator<Result>,
-    options: HandlerOptions<EventOf<P, S>> = {},
-  ): this {
+  on(pattern: string | readonly string[], handler: AnyHandler, options: HandlerOptions<never> = {}): this {
     this.#router.add([pattern].flat(), handler, options);
     return this;
   }
 
-  onUnhandled(handler: UnhandledHandler<S>): this {
+  onUnhandled(handler: AnyHandler): this {
     this.#router.setUnhandled({ handle: handler });
     return this;
   }
 
-  use(middleware: Middleware<S>): this {
+  use(middleware: AnyHandler): this {
     this.#router.checkOpen('use');
     checkFunction(middleware, 'the middleware');
     this.#middlewares.push({ handle: middleware });
@@ -212,8 +216,12 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     return this;
   }
 
-  eventFilters(): EventFilter[] {
-    return toEventFilters(this.#router.patterns);
+  eventFilters(): TypeFilter[] {
+    const { name, types } = this.#settings.provider;
+    if (types.isKnown) return types.toFilters(this.#router.patterns);
+    throw new ConfigurationError(
+      `eventFilters() belongs to a provider with a list of types, and ${show(name)} has none`,
+    );
   }
 
   get name(): string | undefined {
@@ -224,6 +232,11 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
     return this.#settings.deadLetters;
   }
 
+  /** For queues that park failed jobs; not a part of {@link Receiver}: true if this receiver can read a job. */
+  canDispatch(job: unknown): boolean {
+    return canReadJob(this.#services, job);
+  }
+
   /** For the command `posthorn ids`; not a part of {@link Receiver}. */
   get settings(): Settings {
     return this.#settings;
@@ -232,6 +245,7 @@ export class WebhookReceiver<S extends Schemas> implements Receiver<S> {
   async health(): Promise<Health> {
     const [store, deadLetters] = await Promise.all([this.#storeProbe.ask(), this.#letterCount?.ask()]);
     return {
+      provider: this.#settings.provider.name,
       closing: this.#closed !== undefined,
       store,
       running: this.#services.runs.count,

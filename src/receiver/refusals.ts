@@ -24,6 +24,7 @@ export const refusals: Readonly<Record<ReportCode, Refusal>> = {
   signature_repeated: ['rejected', 403, 'The signature was sent more than once'],
   signature_malformed: ['rejected', 403, 'The signature is malformed'],
   signature_mismatch: ['rejected', 403, 'The signature does not match the body'],
+  signature_expired: ['rejected', 403, 'The signature is too old, or ahead of the clock'],
   encoding_unsupported: ['rejected', 415, 'Only identity is accepted as content encoding'],
   body_too_large: ['rejected', 413, 'The body is too large'],
   body_timeout: ['rejected', 408, 'The body took too long to arrive'],
@@ -49,7 +50,8 @@ export const refusals: Readonly<Record<ReportCode, Refusal>> = {
   closing: ['failed', 503, 'The receiver is closing'],
   queue_unavailable: ['failed', 503, 'The queue is unavailable'],
   too_many_running: ['failed', 503, 'Too many handlers are running'],
-  // Only workers see these two: no delivery is answered with them.
+  // Only replays and workers see these three: no delivery is answered with them.
+  provider_mismatch: ['failed', 500, 'The event is of another provider'],
   job_unreadable: ['failed', 500, 'The job cannot be read'],
   handler_missing: ['failed', 500, 'This worker lacks a handler of the event'],
   no_handlers: ['failed', 503, 'No handler is registered'],

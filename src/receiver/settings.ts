@@ -1,32 +1,46 @@
 import { type CredentialsCheck, createCredentialsCheck } from './authentication/credentials.ts';
-import { createKeySource, type KeySource } from './authentication/signing-keys.ts';
+import type { SignatureCheck } from './authentication/signature-check.ts';
 import { checkFunction } from './checks/called-functions.ts';
 import { checkOptions, invalidOption, readDuration, readInteger } from './checks/check-options.ts';
 import type { DeadLetters } from './dead-letters/dead-letters.ts';
+import { retrySpanMs } from './dedupe/last-attempt.ts';
 import type { Store } from './dedupe/store.ts';
-import { catalog } from './events/catalog.ts';
 import type { StandardSchemaV1 } from './events/schema.ts';
-import type { ReceiverOptions } from './options.ts';
+import type { AnyOptions } from './options.ts';
+import { type CheckedProvider, checkProvider } from './provider/checked-provider.ts';
+import { isDelays } from './provider/define-provider.ts';
+import type { Provider, Retries } from './provider/provider.ts';
 import type { Queue } from './queue/queue.ts';
 import { createClock } from './timing/clock.ts';
 import { propertyOf, show } from './values/foreign-values.ts';
 
 /** The input of each reader of an option. */
 interface Given {
-  readonly options: ReceiverOptions;
-  /** Creates the store if none is given. */
-  readonly createStore: (options?: { readonly now: () => number }) => Store;
+  readonly options: AnyOptions;
+  readonly provider: CheckedProvider;
+  readonly defaults: Defaults;
   /** Called if a function among the options later returns a wrong value. */
   readonly onMisuse: (name: string, problem: string) => void;
 }
 
-/** The service waits 30 seconds for an answer (interface, "Limits"). */
-const SERVICE_TIMEOUT_MS = 30_000;
+/** The parts of a receiver that are created without a room of this folder. */
+interface Defaults {
+  /** Creates the store if none is given. */
+  readonly createStore: (options?: { readonly now: () => number }) => Store;
+  readonly provider: Provider;
+}
+
+/** The longest run by default, if no retry comes before its end. */
+const LONGEST_RUN_MS = 240_000;
+
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const MAX_BUFFERED_BYTES = 67_108_864;
 
 /** The readers of all options: each has the default, and throws ConfigurationError for a wrong value. */
 const readers = {
-  signingKey({ options: { signingKey } }: Given): KeySource {
-    if (signingKey !== undefined) return createKeySource(signingKey);
+  signingKey({ options: { signingKey }, provider }: Given): SignatureCheck {
+    if (signingKey !== undefined) return provider.createSignatureCheck(signingKey);
     throw invalidOption(
       'signingKey',
       "is undefined: it must be the webhook's secret_signing_key. If it comes from an environment variable, set " +
@@ -39,12 +53,12 @@ const readers = {
     throw invalidOption('name', `must be a text of 1 to 200 characters, got ${show(name)}`);
   },
 
-  signatureHeader({ options: { signatureHeader = 'x-service-signature' } }: Given): string {
-    // RFC 9110, section 5.1: a field name is a token.
-    const isToken =
-      typeof signatureHeader === 'string' && /^[a-z0-9!#$%&'*+.^_`|~-]+$/i.test(signatureHeader);
-    if (isToken) return signatureHeader.toLowerCase();
-    throw invalidOption('signatureHeader', `must be the name of a header, got ${show(signatureHeader)}`);
+  provider({ provider }: Given): CheckedProvider {
+    return provider;
+  },
+
+  signatureHeader({ options: { signatureHeader } }: Given): string | undefined {
+    return signatureHeader;
   },
 
   authentication({ options: { authentication = { type: 'NONE' } } }: Given): CredentialsCheck {
@@ -52,10 +66,10 @@ const readers = {
   },
 
   store(given: Given): Store {
-    const { options, createStore } = given;
+    const { options, defaults } = given;
     // Without a clock from the user, the store uses one that never jumps.
     const clock = options.now === undefined ? undefined : { now: readers.now(given) };
-    const { store = createStore(clock) } = options;
+    const { store = defaults.createStore(clock) } = options;
     checkMethods('store', store, ['claim', 'renew', 'complete', 'release']);
     if (store.commandTimeoutMs !== undefined) readDuration('store.commandTimeoutMs', store.commandTimeoutMs);
     return store;
@@ -68,11 +82,13 @@ const readers = {
     return deadLetters;
   },
 
-  schemas({ options: { schemas = {} } }: Given): ReadonlyMap<string, StandardSchemaV1> {
+  schemas({ options: { schemas = {} }, provider }: Given): ReadonlyMap<string, StandardSchemaV1> {
     if (typeof schemas !== 'object' || schemas === null)
       throw invalidOption('schemas', 'must be an object of schemas by entity');
-    for (const [entity, schema] of Object.entries(schemas)) checkSchema(entity, schema);
-    return new Map(Object.entries(schemas));
+    const checked = new Map<string, StandardSchemaV1>();
+    for (const [entity, schema] of Object.entries(schemas))
+      checked.set(entity, checkSchema(entity, schema, provider));
+    return checked;
   },
 
   queue({ options: { queue } }: Given): Queue | undefined {
@@ -84,19 +100,21 @@ const readers = {
     return maxRunning === undefined ? Number.POSITIVE_INFINITY : readInteger('maxRunning', maxRunning);
   },
 
-  deadlineMs({ options: { deadlineMs = 25_000 } }: Given): number {
-    if (readDuration('deadlineMs', deadlineMs) < SERVICE_TIMEOUT_MS) return deadlineMs;
+  deadlineMs({ options, provider: { answerWithinMs } }: Given): number {
+    const { deadlineMs = Math.floor((answerWithinMs * 5) / 6) } = options;
+    if (options.deadlineMs === undefined || readDuration('deadlineMs', deadlineMs) < answerWithinMs)
+      return deadlineMs;
     throw invalidOption(
       'deadlineMs',
-      `must be below ${SERVICE_TIMEOUT_MS}, when the service hangs up; got ${deadlineMs}`,
+      `must be below ${answerWithinMs}, when the service hangs up; got ${deadlineMs}`,
     );
   },
 
   /** A given value is checked against the schedule: a hung run must have ended before the second retry. */
   maxRunMs(given: Given): number {
     const { maxRunMs } = given.options;
-    if (maxRunMs === undefined) return 240_000;
-    const [, secondRetryMs = Number.POSITIVE_INFINITY] = readers.retryScheduleMs(given);
+    if (maxRunMs === undefined) return LONGEST_RUN_MS;
+    const secondRetryMs = secondDelayOf(readers.retryScheduleMs(given));
     if (readDuration('maxRunMs', maxRunMs) < secondRetryMs) return maxRunMs;
     throw invalidOption(
       'maxRunMs',
@@ -109,8 +127,9 @@ const readers = {
   },
 
   retentionMs(given: Given): number {
-    const { retentionMs = 86_400_000 } = given.options;
-    const leastMs = readers.retryScheduleMs(given).reduce((sum, delay) => sum + delay, 0);
+    const leastMs = retrySpanMs(readers.retryScheduleMs(given));
+    const { retentionMs } = given.options;
+    if (retentionMs === undefined) return Math.max(DAY_MS, leastMs + HOUR_MS);
     if (readInteger('retentionMs', retentionMs) >= leastMs) return retentionMs;
     throw invalidOption(
       'retentionMs',
@@ -130,13 +149,15 @@ const readers = {
     );
   },
 
-  maxBodyBytes({ options: { maxBodyBytes = 1_048_576 } }: Given): number {
+  maxBodyBytes({ options, provider }: Given): number {
+    const { maxBodyBytes = provider.maxBodyBytes ?? 1_048_576 } = options;
     return readInteger('maxBodyBytes', maxBodyBytes);
   },
 
   /** A body within `maxBodyBytes` that never fits into `maxBufferedBytes` would always get 503. */
   maxBufferedBytes(given: Given): number {
-    const { maxBufferedBytes = 67_108_864 } = given.options;
+    const { maxBufferedBytes = Math.max(MAX_BUFFERED_BYTES, given.provider.maxBodyBytes ?? 0) } =
+      given.options;
     const maxBodyBytes = readers.maxBodyBytes(given);
     if (readInteger('maxBufferedBytes', maxBufferedBytes) >= maxBodyBytes) return maxBufferedBytes;
     throw invalidOption(
@@ -150,11 +171,9 @@ const readers = {
     return readDuration('bodyTimeoutMs', bodyTimeoutMs);
   },
 
-  retryScheduleMs({ options }: Given): readonly number[] {
-    const { retryScheduleMs = [60_000, 300_000, 900_000] } = options;
-    const isDelay = (delay: unknown) => typeof delay === 'number' && Number.isFinite(delay) && delay > 0;
-    // `every` skips the holes of a sparse list; a copy does not have any.
-    if (Array.isArray(retryScheduleMs) && [...retryScheduleMs].every(isDelay)) return [...retryScheduleMs];
+  retryScheduleMs({ options: { retryScheduleMs }, provider }: Given): Retries {
+    if (retryScheduleMs === undefined) return provider.retries;
+    if (isDelays(retryScheduleMs)) return [...retryScheduleMs];
     throw invalidOption('retryScheduleMs', 'must be a list of delays in milliseconds, each above 0');
   },
 
@@ -170,37 +189,72 @@ const readers = {
   },
 };
 
-/** The checked options, with their defaults. */
-export type Settings = {
-  readonly [Name in keyof Required<ReceiverOptions>]: ReturnType<(typeof readers)[Name]>;
+type CheckedOptions = {
+  readonly [Name in keyof Required<AnyOptions>]: ReturnType<(typeof readers)[Name]>;
 };
+
+/** The checked options, with their defaults. */
+export interface Settings extends Omit<CheckedOptions, 'signingKey' | 'signatureHeader' | 'retryScheduleMs'> {
+  readonly signature: SignatureCheck;
+  readonly retries: Retries;
+  /** `maxRunMs` for deliveries: by default, a run has ended before the second retry comes. */
+  readonly maxDeliveryRunMs: number;
+  /** True if an event whose request has a signed time may be too old all the same. */
+  readonly isAgeOfTimedLimited: boolean;
+}
 
 /** The names of the options of `createReceiver`. */
 export const optionNames: readonly string[] = Object.keys(readers);
 
 /** Checks the options. Throws {@link ConfigurationError} that names the wrong one. */
 export function readOptions(
-  options: ReceiverOptions,
-  createStore: Given['createStore'],
+  options: AnyOptions,
+  defaults: Defaults,
   onMisuse: Given['onMisuse'] = () => {},
 ): Settings {
   checkOptions(options, optionNames, 'createReceiver');
-  const given = { options, createStore, onMisuse };
-  const settings = Object.entries(readers).map(([name, read]) => [name, read(given)]);
-  return Object.fromEntries(settings);
+  const provider = checkProvider(options.provider ?? defaults.provider, options.signatureHeader);
+  const given: Given = { options, provider, defaults, onMisuse };
+  const entries = Object.entries(readers).map(([name, reader]) => [name, reader(given)]);
+  const read: CheckedOptions = Object.fromEntries(entries);
+  const { signingKey, signatureHeader, retryScheduleMs, ...settings } = read;
+  const isRunLimited = options.maxRunMs !== undefined;
+  return {
+    ...settings,
+    signature: signingKey,
+    retries: retryScheduleMs,
+    maxDeliveryRunMs: isRunLimited
+      ? settings.maxRunMs
+      : Math.min(settings.maxRunMs, 0.8 * secondDelayOf(retryScheduleMs)),
+    isAgeOfTimedLimited: options.maxEventAgeMs !== undefined,
+  };
 }
 
-function checkSchema(entity: string, schema: StandardSchemaV1 | undefined): void {
-  if (!Object.hasOwn(catalog, entity)) {
+/** The pause before the second retry; infinite if it is not known, or if there is no second retry. */
+function secondDelayOf(retries: Retries): number {
+  if (retries === 'none' || 'forMs' in retries) return Number.POSITIVE_INFINITY;
+  const [, secondMs = Number.POSITIVE_INFINITY] = retries;
+  return secondMs;
+}
+
+function checkSchema(
+  entity: string,
+  schema: StandardSchemaV1 | undefined,
+  { name, types }: CheckedProvider,
+): StandardSchemaV1 {
+  if (!types.isKnown)
+    throw invalidOption('schemas', `belongs to a provider with a list of types, and ${show(name)} has none`);
+  if (!types.hasEntity(entity)) {
     throw invalidOption(
       `schemas.${entity}`,
-      `is not an entity; the entities are ${Object.keys(catalog).join(', ')}`,
+      `is not an entity; the entities are ${types.entities.join(', ')}`,
     );
   }
-  if (typeof schema?.['~standard']?.validate !== 'function') {
+  if (schema === undefined || typeof schema['~standard']?.validate !== 'function') {
     throw invalidOption(`schemas.${entity}`, 'must be a Standard Schema, for example a zod object');
   }
   checkFunction(schema['~standard'].validate, `validate of schemas.${entity}`);
+  return schema;
 }
 
 function checkNotDirectory(deadLetters: unknown): void {

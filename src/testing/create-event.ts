@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { type EventType, eventTypes, serviceTypes } from '../providers/banking-service/catalog.ts';
+import type { WebhookEvent } from '../providers/banking-service/event.ts';
+import type { EventData } from '../providers/banking-service/event-data.ts';
 import { checkOptions } from '../receiver/checks/check-options.ts';
 import { ConfigurationError } from '../receiver/errors.ts';
-import { type EventType, eventTypes } from '../receiver/events/catalog.ts';
-import type { WebhookEvent } from '../receiver/events/event.ts';
-import { nearestType } from '../receiver/events/nearest-pattern.ts';
-import type { EventData } from '../receiver/events/schema.ts';
 import { shorten, show } from '../receiver/values/foreign-values.ts';
 import { createSampleData } from '../service/shapes/sample-data.ts';
 
@@ -66,7 +65,8 @@ export function createEvent(
 }
 
 function unknownType(type: unknown): ConfigurationError {
-  const question = typeof type === 'string' ? ` Did you mean "${nearestType(shorten(type, 100))}"?` : '';
+  const question =
+    typeof type === 'string' ? ` Did you mean "${serviceTypes.nearestType(shorten(type, 100))}"?` : '';
   return new ConfigurationError(
     `createEvent() got the type ${show(type)}, which the service does not list.${question} ` +
       `Its types are ${[...eventTypes].join(', ')}. For any other, call createEvent(type, data, { any: true })`,

@@ -1,8 +1,8 @@
 import { types } from 'node:util';
 import { checkOptions } from '../receiver/checks/check-options.ts';
 import { ConfigurationError } from '../receiver/errors.ts';
-import type { Receiver } from '../receiver/receiver-interface.ts';
 import { propertyOf, show, typeNameOf } from '../receiver/values/foreign-values.ts';
+import type { Receiver } from '../receiver-interface.ts';
 import { type SignedHeadersOptions, signedHeaders } from './signed-headers.ts';
 
 /** Options of {@link deliver}. */

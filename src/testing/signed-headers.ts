@@ -1,5 +1,6 @@
 import type { Authentication } from '../receiver/authentication/credentials.ts';
-import { type Key, sign } from '../receiver/authentication/signature.ts';
+import type { Key } from '../receiver/authentication/key.ts';
+import { sign } from '../receiver/authentication/signature.ts';
 import { authorizationOf } from '../service/shapes/authorization.ts';
 
 /** Options of {@link signedHeaders}. */

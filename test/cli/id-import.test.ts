@@ -12,6 +12,7 @@ import { createEvent, deliver } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { IdImport } from '../../src/cli/ids/id-import.ts';
 import { readIdList } from '../../src/cli/ids/id-list.ts';
+import { defaults } from '../../src/create-receiver.ts';
 import { readOptions } from '../../src/receiver/settings.ts';
 import { asUserStore } from '../receiver/handling/run/user-store.ts';
 import { ListQueue } from '../receiver/queue/list-queue.ts';
@@ -36,7 +37,7 @@ function open(options: Omit<ReceiverOptions, 'signingKey'> = {}, answerLimitMs?:
     .observe((latest) => {
       report = latest;
     });
-  const ids = new IdImport(readOptions(given, createMemoryStore), answerLimitMs);
+  const ids = new IdImport(readOptions(given, defaults), answerLimitMs);
   const take = (id: string, ageMs = HOUR_MS) => ids.take({ id, recordedAt: Date.now() - ageMs });
   const send = async (id: string) => {
     await deliver(receiver, { ...createEvent('transfer.succeeded'), id }, { key: KEY });

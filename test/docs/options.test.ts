@@ -14,6 +14,7 @@ import { createSandbox, defaultCredentials } from 'posthorn/sandbox';
 import { adapterConformance } from 'posthorn/testing';
 import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
+import { defaults } from '../../src/create-receiver.ts';
 import { readOptions as readReceiverOptions } from '../../src/receiver/settings.ts';
 import { readClientOptions } from '../../src/service/client/options.ts';
 import { readSandboxOptions } from '../../src/service/sandbox/options.ts';
@@ -107,18 +108,18 @@ describe('docs/options.md', () => {
   });
 
   test('has the defaults of createReceiver', () => {
-    const settings = readReceiverOptions({ signingKey: 'k' }, createMemoryStore);
+    const settings = readReceiverOptions({ signingKey: 'k' }, defaults);
     const table = tableOf('createReceiver');
     for (const [option, value] of Object.entries(settings)) {
       if (typeof value === 'number' && Number.isFinite(value) && option !== 'maxEventAgeMs')
         expect(table.get(option), option).toBe(value.toLocaleString('en-US'));
       if (typeof value === 'string') expect(table.get(option), option).toBe(`\`'${value}'\``);
     }
-    const delays = settings.retryScheduleMs.map((delay) => delay.toLocaleString('en-US'));
+    const delays = [settings.retries].flat().map((delay) => delay.toLocaleString('en-US'));
     expect(table.get('retryScheduleMs')).toBe(delays.join(', '));
     const { retentionMs, maxEventAgeMs } = readReceiverOptions(
       { signingKey: 'k', retentionMs: 9_000_000 },
-      createMemoryStore,
+      defaults,
     );
     expect([table.get('maxEventAgeMs'), maxEventAgeMs]).toEqual(['`retentionMs`', retentionMs]);
     expect([table.get('now'), settings.now]).toEqual(['`Date.now`', Date.now]);

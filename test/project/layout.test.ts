@@ -86,7 +86,7 @@ test('the reader of imports sees what is there', () => {
     typeOnly: false,
   });
   expect(importsOf('adapters/answer.ts')).toContainEqual({
-    target: 'src/receiver/receiver-interface.ts',
+    target: 'src/receiver-interface.ts',
     typeOnly: true,
   });
   for (const file of files) {

@@ -112,7 +112,12 @@ describe('codes are types:', () => {
     expect(error instanceof PosthornError).toBe(true);
     if (error instanceof PosthornError) expectTypeOf(error.code).toEqualTypeOf<ErrorCode>();
     if (error instanceof SignatureError) {
-      type Code = 'signature_missing' | 'signature_repeated' | 'signature_malformed' | 'signature_mismatch';
+      type Code =
+        | 'signature_missing'
+        | 'signature_repeated'
+        | 'signature_malformed'
+        | 'signature_mismatch'
+        | 'signature_expired';
       expectTypeOf(error.code).toEqualTypeOf<Code>();
     }
     // @ts-expect-error a code of another class
@@ -141,6 +146,7 @@ describe('codes are types:', () => {
         case 'signature_repeated':
         case 'signature_malformed':
         case 'signature_mismatch':
+        case 'signature_expired':
         case 'encoding_unsupported':
         case 'body_too_large':
         case 'body_timeout':
@@ -167,6 +173,7 @@ describe('codes are types:', () => {
         case 'too_many_running':
         case 'job_unreadable':
         case 'handler_missing':
+        case 'provider_mismatch':
         case 'closing':
           return 'later';
         case 'no_handlers':

@@ -1,6 +1,6 @@
 import { LetterOperations } from '../../src/receiver/dead-letters/letter-operations.ts';
 import { isHold } from '../../src/receiver/dedupe/claim-token.ts';
-import type { Receiver } from '../../src/receiver/receiver-interface.ts';
+import type { Receiver } from '../../src/receiver-interface.ts';
 import { clock, MONOTONIC_START, VirtualTimer, WALL_START } from './clock.ts';
 import { waitsFor } from './letter-waits.ts';
 import { isOfLetter, type Operation } from './operations.ts';

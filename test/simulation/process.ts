@@ -1,7 +1,7 @@
 import { createReceiver } from '../../src/create-receiver.ts';
 import type { DeadLetters } from '../../src/receiver/dead-letters/dead-letters.ts';
 import type { CompleteRequest, Store } from '../../src/receiver/dedupe/store.ts';
-import type { Receiver } from '../../src/receiver/receiver-interface.ts';
+import type { Receiver } from '../../src/receiver-interface.ts';
 import type { StoreOperation } from '../stores/kit/store-operations.ts';
 import { clock } from './clock.ts';
 import { KEY } from './event.ts';

@@ -6,6 +6,7 @@ const all: Readonly<Record<Outcome, true>> = {
   ignored: true,
   queued: true,
   parked: true,
+  handshake: true,
   rejected: true,
   failed: true,
   busy: true,

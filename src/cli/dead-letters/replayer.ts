@@ -66,6 +66,7 @@ const IS_GOOD: Readonly<Record<Report['outcome'], boolean>> = {
   duplicate: true,
   ignored: false,
   queued: false,
+  handshake: false,
   parked: false,
   rejected: false,
   failed: false,

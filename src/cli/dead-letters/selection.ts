@@ -1,10 +1,11 @@
 import { InvalidArgumentError, Option } from 'commander';
 import * as z from 'zod';
+import { serviceTypes } from '../../providers/banking-service/catalog.ts';
 import type { DeadLetter, DeadLetters } from '../../receiver/dead-letters/dead-letters.ts';
 import { errorCodes } from '../../receiver/error-codes.ts';
 import { isPosthornError, type PosthornError } from '../../receiver/errors.ts';
-import { nearestOf, nearestPattern } from '../../receiver/events/nearest-pattern.ts';
-import { isPattern, matchesPattern } from '../../receiver/events/pattern.ts';
+import { nearestOf } from '../../receiver/events/nearest.ts';
+import { matchesPattern } from '../../receiver/events/pattern.ts';
 import { readDuration } from '../duration.ts';
 import { CommandError, usageError } from '../failure.ts';
 import { letterTime } from './letter-table.ts';
@@ -153,8 +154,14 @@ export class Selection {
    */
   #checkType(): void {
     const { type = '*', after } = this.#options;
-    if (this.#hasType || isPattern(type) || after !== undefined || this.#unreadable !== undefined) return;
-    const nearest = nearestPattern(type);
+    if (
+      this.#hasType ||
+      serviceTypes.isPattern(type) ||
+      after !== undefined ||
+      this.#unreadable !== undefined
+    )
+      return;
+    const nearest = serviceTypes.nearestPattern(type);
     const meant = nearest === undefined ? '' : `; the nearest is ${nearest}`;
     const problem = `no dead letter has the type ${JSON.stringify(type)}, and the service does not list it`;
     throw usageError(`--type: ${problem}${meant}`);

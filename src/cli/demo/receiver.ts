@@ -1,8 +1,8 @@
 import { createReceiver } from '../../create-receiver.ts';
 import type { Authentication } from '../../receiver/authentication/credentials.ts';
 import type { Report } from '../../receiver/outcomes/report.ts';
-import type { Receiver } from '../../receiver/receiver-interface.ts';
 import { messageOf } from '../../receiver/values/foreign-values.ts';
+import type { Receiver } from '../../receiver-interface.ts';
 import type { Output } from '../output.ts';
 import { colours, joined } from '../terminal-text.ts';
 import type { DemoStorage } from './storage.ts';

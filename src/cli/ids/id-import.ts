@@ -1,4 +1,5 @@
 import { enqueueingId, handlingId } from '../../receiver/dedupe/claim-id.ts';
+import { retrySpanMs } from '../../receiver/dedupe/last-attempt.ts';
 import { retentionFor } from '../../receiver/dedupe/retention.ts';
 import type { LeaseRequest } from '../../receiver/dedupe/store.ts';
 import { TimeLimitedStore } from '../../receiver/dedupe/time-limited.ts';
@@ -38,7 +39,7 @@ export class IdImport {
     this.#settings = settings;
     this.#answerLimitMs = answerLimitMs;
     this.#store = new TimeLimitedStore(settings.store);
-    this.leastAgeMs = settings.retryScheduleMs.reduce((sum, delayMs) => sum + delayMs, MARGIN_MS);
+    this.leastAgeMs = MARGIN_MS + retrySpanMs(settings.retries);
   }
 
   /**
@@ -47,8 +48,9 @@ export class IdImport {
    */
   async take({ id, recordedAt }: RecordedId): Promise<ImportResult> {
     if (recordedAt > this.#settings.now() - this.leastAgeMs) return 'young';
-    if (await this.#isDeadLetter(id)) return 'known';
-    const requests = this.#claimIds(id).map((claimId) => this.#request(claimId, recordedAt));
+    const key = this.#settings.provider.keyOf({ id });
+    if (await this.#isDeadLetter(key)) return 'known';
+    const requests = this.#claimIds(key).map((claimId) => this.#request(claimId, recordedAt));
     for (const request of requests) {
       if (await this.#isNew(request)) continue;
       for (const claimed of requests) await this.#release(claimed);
@@ -59,14 +61,14 @@ export class IdImport {
   }
 
   /** A replay of a dead letter must find its id open, or it would remove the dead letter without a run. */
-  async #isDeadLetter(id: string): Promise<boolean> {
+  async #isDeadLetter(key: string): Promise<boolean> {
     const { deadLetters } = this.#settings;
-    return deadLetters !== undefined && (await this.#untilAnswered(() => deadLetters.get(id))) !== undefined;
+    return deadLetters !== undefined && (await this.#untilAnswered(() => deadLetters.get(key))) !== undefined;
   }
 
   /** With a queue, the run before the answer has an id of its own, which is completed first. */
-  #claimIds(id: string): readonly string[] {
-    return this.#settings.queue === undefined ? [handlingId(id)] : [enqueueingId(id), handlingId(id)];
+  #claimIds(key: string): readonly string[] {
+    return this.#settings.queue === undefined ? [handlingId(key)] : [enqueueingId(key), handlingId(key)];
   }
 
   /** The event was created before its id was recorded, so this retention is long enough. */

@@ -1,4 +1,4 @@
-import { parseTime } from '../../receiver/events/time.ts';
+import { parseTime } from '../../providers/iso-time.ts';
 
 /** An id that another program has recorded. */
 export interface RecordedId {

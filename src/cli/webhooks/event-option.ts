@@ -1,8 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { eventTypes, type Pattern } from '../../receiver/events/catalog.ts';
-import { toEventFilters } from '../../receiver/events/event-filter.ts';
-import { nearestPattern } from '../../receiver/events/nearest-pattern.ts';
-import { isPattern } from '../../receiver/events/pattern.ts';
+import { eventTypes, type Pattern, serviceTypes } from '../../providers/banking-service/catalog.ts';
 import type { AnyEventFilter, EnabledEvents } from '../../service/shapes/webhooks.ts';
 import { usageError } from '../failure.ts';
 
@@ -41,7 +38,7 @@ export function readEvents({ event: patterns, any }: AnyEventOptions): EnabledEv
   if (!any) throw usageError(`--event ${first} ${complaintOf(first)} Give --any to ask for it anyway`);
   if (patterns.includes('*')) return [];
   const typesOf = new Map<string, readonly string[]>();
-  for (const { entity, types } of toEventFilters(patterns)) typesOf.set(entity, types);
+  for (const { entity, types } of serviceTypes.toFilters(patterns)) typesOf.set(entity, types);
   for (const other of others) {
     const [, entity = '', type = ''] = /^([^.*\s]+)\.([^*\s]+)$/.exec(other) ?? [];
     if (entity === '') throw usageError(`--event ${other} must name a type in full, such as payout.created`);
@@ -51,7 +48,11 @@ export function readEvents({ event: patterns, any }: AnyEventOptions): EnabledEv
 }
 
 function complaintOf(pattern: string): string {
-  const nearest = nearestPattern(pattern);
+  const nearest = serviceTypes.nearestPattern(pattern);
   const meant = nearest === undefined ? '' : ` Did you mean ${nearest}?`;
   return `matches no type of the service: ${[...eventTypes].join(', ')}.${meant}`;
+}
+
+function isPattern(value: unknown): value is Pattern {
+  return serviceTypes.isPattern(value);
 }

@@ -9,9 +9,9 @@ import {
   isRoutine,
   printObserverFailure,
 } from '../../receiver/outcomes/report-log.ts';
-import type { Receiver } from '../../receiver/receiver-interface.ts';
 import type { ReportCode } from '../../receiver/refusals.ts';
 import { propertyOf } from '../../receiver/values/foreign-values.ts';
+import type { Receiver } from '../../receiver-interface.ts';
 import { type LogFields, toLogFields } from './log-fields.ts';
 
 export type { LogFields } from './log-fields.ts';
@@ -127,6 +127,7 @@ function isGivenUp({ outcome, final }: Report): boolean {
     case 'duplicate':
     case 'ignored':
     case 'queued':
+    case 'handshake':
     case 'rejected':
     case 'busy':
       return false;

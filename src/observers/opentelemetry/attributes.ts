@@ -1,6 +1,10 @@
 import type { Attributes } from '@opentelemetry/api';
-import { eventTypes } from '../../receiver/events/catalog.ts';
-import { type HandlerReport, type Report, warningCodeOf } from '../../receiver/outcomes/report.ts';
+import {
+  type HandlerReport,
+  type Report,
+  type TypeLabels,
+  warningCodeOf,
+} from '../../receiver/outcomes/report.ts';
 import { shorten } from '../../receiver/values/foreign-values.ts';
 
 /** Names, ids and types can have any length, and backends index them. */
@@ -13,19 +17,22 @@ export function shortName(text: string): string {
   return shorten(text, MAX_NAME_LENGTH);
 }
 
-/** The operation and the type of the event; a type that is not in the catalog is `other`. */
-export function spanName(operation: string, type: string | undefined): string {
-  const destination = destinationOf(type);
-  return destination === undefined ? operation : `${operation} ${destination}`;
+/** The operation and the label of the event's type: there must be few names of spans. */
+export function spanName(operation: string, labels: TypeLabels | undefined): string {
+  return labels === undefined ? operation : `${operation} ${labels.type}`;
 }
 
 /** The attributes of a messaging span, by the conventions of OpenTelemetry. */
-export function messagingAttributes(operation: 'process' | 'enqueue', event: Report['event']): Attributes {
+export function messagingAttributes(
+  operation: 'process' | 'enqueue',
+  event: Report['event'],
+  labels: TypeLabels | undefined,
+): Attributes {
   return {
     'messaging.system': 'posthorn',
     'messaging.operation.name': operation,
     'messaging.operation.type': operation === 'process' ? 'process' : 'send',
-    'messaging.destination.name': destinationOf(event?.type),
+    'messaging.destination.name': labels?.type,
     'messaging.message.id': event && shortName(event.id),
     'posthorn.event.type': event?.type === undefined ? undefined : shortName(event.type),
   };
@@ -37,6 +44,7 @@ export function reportAttributes(report: Report): Attributes {
   const isDelivery = source === 'delivery';
   return {
     'posthorn.receiver': report.receiver,
+    'posthorn.provider': report.provider,
     'posthorn.outcome': report.outcome,
     'error.type': report.code,
     'http.response.status_code': isDelivery && !late ? report.status : undefined,
@@ -55,9 +63,4 @@ export function reportAttributes(report: Report): Attributes {
 function longestKeyWait(handlers: readonly HandlerReport[]): number | undefined {
   const waits = handlers.flatMap(({ keyWaitMs }) => (keyWaitMs === undefined ? [] : [keyWaitMs / 1_000]));
   return waits.length === 0 ? undefined : Math.max(...waits);
-}
-
-/** There must be few names of spans, but any number of types can be outside the catalog. */
-function destinationOf(type: string | undefined): string | undefined {
-  return type === undefined || eventTypes.has(type) ? type : 'other';
 }

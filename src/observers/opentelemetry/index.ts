@@ -1,7 +1,7 @@
 import type { MeterProvider, TracerProvider } from '@opentelemetry/api';
 import { checkOptions, checkReceiver, invalidOption } from '../../receiver/checks/check-options.ts';
 import type { ConfigurationError } from '../../receiver/errors.ts';
-import type { WebhookEvent } from '../../receiver/events/event.ts';
+import type { TypedEvent } from '../../receiver/events/event-types.ts';
 import type { MiddlewareContext } from '../../receiver/handling/handlers/middleware.ts';
 import type { ObserveOptions, Observer } from '../../receiver/outcomes/report.ts';
 import { propertyOf, show } from '../../receiver/values/foreign-values.ts';
@@ -17,11 +17,7 @@ export interface TracedReceiver {
   observe(observer: Observer, options?: ObserveOptions): unknown;
   /** See `Receiver.use`. */
   use(
-    middleware: (
-      event: WebhookEvent<string, unknown>,
-      context: MiddlewareContext,
-      next: () => Promise<unknown>,
-    ) => unknown,
+    middleware: (event: TypedEvent, context: MiddlewareContext, next: () => Promise<unknown>) => unknown,
   ): unknown;
 }
 
@@ -60,9 +56,9 @@ export function observeWithOpenTelemetry(receiver: TracedReceiver, options: Open
     throw noProvider('meterProvider', 'getMeter', meterProvider);
   const spans = new DeliverySpans(tracerProvider);
   const metrics = new DeliveryMetrics(meterProvider, receiver.name);
-  receiver.use((event, context, next) => {
+  receiver.use((_event, context, next) => {
     const { step, handler } = context;
-    return spans.around(event, context, step === 'handle' ? () => metrics.around(handler, next) : next);
+    return spans.around(context, step === 'handle' ? () => metrics.around(handler, next) : next);
   });
   const observer: Observer = (report) => {
     quietly(() => spans.report(report));

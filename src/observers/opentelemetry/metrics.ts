@@ -10,7 +10,6 @@ import { PermanentError } from '../../receiver/errors.ts';
 import { type HandlerReport, type Report, warningCodeOf } from '../../receiver/outcomes/report.ts';
 import { performance } from '../../receiver/timing/process-clock.ts';
 import { isInstance } from '../../receiver/values/foreign-values.ts';
-import { knownEntityOf } from '../known-entity.ts';
 import { quietly } from './quietly.ts';
 
 /** In seconds: from a handler of a millisecond to the service's time limit, and up to `maxRunMs`. */
@@ -137,7 +136,7 @@ function attributesOf(report: Report): Attributes {
     'posthorn.source': report.source,
     'posthorn.outcome': report.outcome,
     'error.type': report.code,
-    'posthorn.entity': knownEntityOf(report),
+    'posthorn.entity': report.typeLabels?.entity,
   };
 }
 

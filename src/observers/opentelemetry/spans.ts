@@ -11,7 +11,6 @@ import {
   type TracerProvider,
   trace,
 } from '@opentelemetry/api';
-import type { WebhookEvent } from '../../receiver/events/event.ts';
 import type { MiddlewareContext } from '../../receiver/handling/handlers/middleware.ts';
 import { skipReasonOf } from '../../receiver/handling/handlers/named-handler.ts';
 import { LineLimit, mayFlood } from '../../receiver/outcomes/line-limit.ts';
@@ -20,8 +19,6 @@ import type { ReportCode } from '../../receiver/refusals.ts';
 import { messagingAttributes, reportAttributes, shortName, spanName } from './attributes.ts';
 import { endAbandoned, noteFailure, noteThrown, recordFailure } from './failures.ts';
 import { quietly } from './quietly.ts';
-
-type Identity = Pick<WebhookEvent, 'id' | 'type'>;
 
 /** A run whose handlers have begun. */
 interface OpenRun {
@@ -48,13 +45,13 @@ export class DeliverySpans {
   }
 
   /** Runs one step of an event within its own span. */
-  async around(event: Identity, step: MiddlewareContext, next: () => Promise<unknown>): Promise<unknown> {
+  async around(step: MiddlewareContext, next: () => Promise<unknown>): Promise<unknown> {
     let running: Promise<unknown> | undefined;
     const run = (): Promise<unknown> => {
       running ??= next();
       return running;
     };
-    const begun = quietly(() => this.#beginStep(event, step));
+    const begun = quietly(() => this.#beginStep(step));
     if (begun === undefined) return run();
     const { span, open } = begun;
     quietly(() => context.with(trace.setSpan(open.context, span), run));
@@ -72,26 +69,24 @@ export class DeliverySpans {
     }
   }
 
-  #beginStep(
-    event: Identity,
-    step: MiddlewareContext,
-  ): { readonly span: Span; readonly open: OpenRun } | undefined {
+  #beginStep(step: MiddlewareContext): { readonly span: Span; readonly open: OpenRun } | undefined {
     const known = this.#open.get(step.runId);
     // No further report of a finished run would end the span.
     if (known === undefined && step.signal.aborted) return undefined;
-    const open = known ?? this.#beginRun(event, step);
-    const span = step.step === 'handle' ? this.#beginHandler(step, open) : this.#beginEnqueue(event, open);
+    const open = known ?? this.#beginRun(step);
+    const span = step.step === 'handle' ? this.#beginHandler(step, open) : this.#beginEnqueue(step, open);
     open.steps.add(span);
     if (step.step === 'enqueue') inject(trace.setSpan(open.context, span), step.traceContext);
     return { span, open };
   }
 
-  #beginRun(event: Identity, { runId, source, receivedAt, traceContext }: MiddlewareContext): OpenRun {
+  #beginRun(step: MiddlewareContext): OpenRun {
+    const { event, receivedAt, runId, source, traceContext, typeLabels } = step;
     const { parent, links } = parentOf(traceContext);
     // Only a delivery starts when it is received: a dead letter and a job hold the time of their first
     // delivery.
     const times = source === 'delivery' ? { startTime: receivedAt } : {};
-    const span = this.#startProcess(event, source, { links, ...times }, parent);
+    const span = this.#startProcess({ event, source, typeLabels }, { links, ...times }, parent);
     const open = { span, context: trace.setSpan(parent, span), steps: new Set<Span>(), isAnswered: false };
     this.#open.set(runId, open);
     return open;
@@ -106,10 +101,10 @@ export class DeliverySpans {
     );
   }
 
-  #beginEnqueue(event: Identity, open: OpenRun): Span {
+  #beginEnqueue({ event, typeLabels }: MiddlewareContext, open: OpenRun): Span {
     return this.#tracer.startSpan(
-      spanName('enqueue', event.type),
-      { kind: SpanKind.PRODUCER, attributes: messagingAttributes('enqueue', event) },
+      spanName('enqueue', typeLabels),
+      { kind: SpanKind.PRODUCER, attributes: messagingAttributes('enqueue', event, typeLabels) },
       open.context,
     );
   }
@@ -145,19 +140,18 @@ export class DeliverySpans {
   }
 
   #beginReported(report: Report, open: OpenRun | undefined): Span {
-    const { event, receivedAt, source } = report;
-    return this.#startProcess(event, source, { startTime: receivedAt }, open?.context ?? context.active());
+    const { receivedAt } = report;
+    return this.#startProcess(report, { startTime: receivedAt }, open?.context ?? context.active());
   }
 
   /** Starts the span of a delivery, a replay or a job. */
   #startProcess(
-    event: Report['event'],
-    source: Report['source'],
+    { event, source, typeLabels }: Pick<Report, 'event' | 'source' | 'typeLabels'>,
     options: SpanOptions,
     parent: Context,
   ): Span {
-    const attributes = { ...messagingAttributes('process', event), 'posthorn.source': source };
-    const name = spanName('process', event?.type);
+    const attributes = { ...messagingAttributes('process', event, typeLabels), 'posthorn.source': source };
+    const name = spanName('process', typeLabels);
     return this.#tracer.startSpan(name, { kind: SpanKind.CONSUMER, attributes, ...options }, parent);
   }
 

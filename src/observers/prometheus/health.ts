@@ -1,5 +1,5 @@
 import { type Aggregator, Gauge, type Registry, type RegistryContentType } from 'prom-client';
-import type { Receiver } from '../../receiver/receiver-interface.ts';
+import type { Receiver } from '../../receiver-interface.ts';
 
 type Health = Awaited<ReturnType<Receiver['health']>>;
 

@@ -1,8 +1,8 @@
 import { register as defaultRegister, type Registry, type RegistryContentType } from 'prom-client';
 import { checkOptions, checkReceiver } from '../../receiver/checks/check-options.ts';
 import { ConfigurationError } from '../../receiver/errors.ts';
-import type { Receiver } from '../../receiver/receiver-interface.ts';
 import { propertyOf, show } from '../../receiver/values/foreign-values.ts';
+import type { Receiver } from '../../receiver-interface.ts';
 import { createHealthMetrics, healthMetricNames } from './health.ts';
 import { createReportMetrics, reportMetricNames } from './reports.ts';
 

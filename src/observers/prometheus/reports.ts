@@ -5,7 +5,6 @@ import {
   warningCodeOf,
   warningCodes,
 } from '../../receiver/outcomes/report.ts';
-import { knownEntityOf } from '../known-entity.ts';
 
 const names = {
   deliveries: 'posthorn_deliveries_total',
@@ -40,7 +39,7 @@ export function createReportMetrics(register: Registry<RegistryContentType>, lab
 
   return (report) => {
     const { outcome, code = 'none', source } = report;
-    const entity = knownEntityOf(report) ?? 'other';
+    const entity = report.typeLabels?.entity ?? 'other';
     (report.late ? lateRuns : ended[source]).inc({ ...labels, outcome, code, entity });
     if (source === 'delivery' && !report.late) {
       answers.observe({ ...labels, outcome, entity }, report.durationMs / 1_000);

@@ -1,8 +1,9 @@
 import * as z from 'zod/mini';
-import { parseWithSchema } from '../checks/parse-with-schema.ts';
-import { propertyOf } from '../values/foreign-values.ts';
-import type { EventData } from './schema.ts';
-import { isTime } from './time.ts';
+import { parseWithSchema } from '../../receiver/checks/parse-with-schema.ts';
+import { propertyOf } from '../../receiver/values/foreign-values.ts';
+import { isTime } from '../iso-time.ts';
+import type { WebhookEvent } from './event.ts';
+import type { EventData } from './event-data.ts';
 
 // Lone surrogates all become the same character in UTF-8, so two
 // different ids could share a key or a file name.
@@ -26,7 +27,7 @@ export const envelope: z.ZodMiniObject<{
 }> = z.object({ id, type, created_at: createdAt, data });
 
 /** Throws an error that names each missing or wrong member, unless a value has all members of an event. */
-export function checkEnvelope(value: unknown): asserts value is z.output<typeof envelope> {
+export function checkEnvelope<E extends WebhookEvent>(value: unknown): asserts value is E {
   if (!hasMembers(value)) parseWithSchema(envelope, value, 'body');
 }
 

@@ -1,10 +1,7 @@
-import { MismatchError } from '../checks/parse-with-schema.ts';
-import { EventError } from '../errors.ts';
-import { messageOf } from '../values/foreign-values.ts';
-import { type EventType, eventTypes, type Pattern } from './catalog.ts';
-import { checkEnvelope, readableMembers } from './envelope.ts';
-import type { DataOf, EventData, Schemas } from './schema.ts';
-import { parseTime } from './time.ts';
+import type { MatchedEvent, PatternOf, TypedEvent } from '../../receiver/events/event-types.ts';
+import type { SchemasByEntity } from '../../receiver/events/schema.ts';
+import { type EventType, eventTypes } from './catalog.ts';
+import type { DataOf, EventData } from './event-data.ts';
 
 /** An event as the service sent it (interface, "Webhook event"). It may have further members. */
 export interface WebhookEvent<Type extends string = string, Data = EventData> {
@@ -19,7 +16,7 @@ export interface WebhookEvent<Type extends string = string, Data = EventData> {
 }
 
 /** The union of the catalog's events: `type` narrows `data`. */
-export type KnownEvent<S extends Schemas = Record<never, never>> = {
+export type KnownEvent<S extends SchemasByEntity = Record<never, never>> = {
   [Type in EventType]: WebhookEvent<Type, DataOf<Type, S>>;
 }[EventType];
 
@@ -34,89 +31,43 @@ declare const unknownType: unique symbol;
 export type UnknownType = `${string}.${string}` & { readonly [unknownType]: true };
 
 /** An event of a type that is not in the catalog yet; its data may be that of any entity. */
-export type UnknownEvent<S extends Schemas = Record<never, never>> = WebhookEvent<
+export type UnknownEvent<S extends SchemasByEntity = Record<never, never>> = WebhookEvent<
   UnknownType,
   EventData | KnownEvent<S>['data']
 >;
 
 /** An event of any type, in the catalog or not: for functions that take the events of all patterns. */
-export type AnyEvent<S extends Schemas = Record<never, never>> =
+export type AnyEvent<S extends SchemasByEntity = Record<never, never>> =
   | KnownEvent<S>
   | WebhookEvent<string, EventData | KnownEvent<S>['data']>;
 
 /**
- * The event that a handler of a pattern receives. A wildcard also matches types that are not in the catalog
- * yet. In a handler of `*`, `event.type === 'transfer.succeeded'` narrows `data`. In a handler of
- * `transfer.*`, `event.type` is a known type or another text that begins with `transfer.`; the type of `data`
- * is the same for all.
+ * The event that a handler of a pattern receives; `E` is the union of the provider's events. In the envelope
+ * of the service a wildcard also matches types that are not in the catalog yet. In a handler of `*`,
+ * `event.type === 'transfer.succeeded'` narrows `data`. In a handler of `transfer.*`, `event.type` is a known
+ * type or another text that begins with `transfer.`; the type of `data` is the same for all.
  */
-export type EventOf<P extends Pattern, S extends Schemas = Record<never, never>> = P extends '*'
-  ? KnownEvent<S> | UnknownEvent<S>
+export type EventOf<
+  P extends PatternOf<E>,
+  S extends SchemasByEntity = Record<never, never>,
+  E extends TypedEvent = KnownEvent,
+> = string extends E['type'] ? E : [E] extends [WebhookEvent] ? ServiceEventOf<P, S, E> : MatchedEvent<P, E>;
+
+type ServiceEventOf<P extends string, S extends SchemasByEntity, E extends WebhookEvent> = P extends '*'
+  ? WithData<E, S> | WebhookEvent<UnknownType, EventData | WithData<E, S>['data']>
   : P extends `${infer Prefix}.*`
     ?
-        | Extract<KnownEvent<S>, { type: `${Prefix}.${string}` }>
+        | WithData<Extract<E, { readonly type: `${Prefix}.${string}` }>, S>
         | WebhookEvent<`${Prefix}.${string}`, DataOf<P, S>>
-    : Extract<KnownEvent<S>, { type: P }>;
+    : WithData<Extract<E, { readonly type: P }>, S>;
+
+/** Each event of a union, with the data that its schema gives. */
+type WithData<E extends WebhookEvent, S extends SchemasByEntity> =
+  E extends WebhookEvent<infer Type> ? WebhookEvent<Type, DataOf<Type, S>> : never;
 
 /** Narrows an event of any type to the union of the catalog's events. */
 export function isKnownEvent<E extends { readonly type: string }>(
   event: E,
 ): event is Extract<E, { readonly type: EventType }> {
   return eventTypes.has(event.type);
-}
-
-/** The entity of an event's type; the type need not be in the catalog. */
-export function entityOf(type: string): string {
-  return type.slice(0, type.indexOf('.'));
-}
-
-// `ignoreBOM: true` keeps a byte order mark in the text, where JSON.parse refuses it (RFC 8259, section 8.1).
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
-/**
- * Parses the event in an authentic body. Throws {@link EventError}. Returns the value of `JSON.parse` itself.
- */
-export function parseEvent(rawBody: Uint8Array): AnyEvent {
-  let value: unknown;
-  try {
-    value = JSON.parse(utf8.decode(rawBody));
-  } catch (cause) {
-    throw new EventError('body_not_json', 'the body is not JSON in strict UTF-8', {}, { cause });
-  }
-  try {
-    checkEnvelope(value);
-    return value;
-  } catch (cause) {
-    if (!(cause instanceof MismatchError)) throw cause;
-    throw new EventError(
-      'envelope_invalid',
-      `the body is not an event: ${messageOf(cause)}`,
-      readableMembers(value),
-    );
-  }
-}
-
-/** When the event was created, in milliseconds since the epoch. */
-export function createdAtMs(event: WebhookEvent): number {
-  // Every parsed event has a valid time. Any other would count as created at the epoch, which is too old.
-  return parseTime(event.created_at) ?? 0;
-}
-
-/** The most by which a sender's clock may be ahead of ours. */
-const FUTURE_TOLERANCE_MS = 5 * 60_000;
-
-/** Throws {@link EventError} for an event in the future, or too old to be distinguished from a replay. */
-export function checkAge(event: WebhookEvent, ageMs: number, maxEventAgeMs: number): void {
-  if (ageMs > maxEventAgeMs)
-    throw wrongAge('event_too_old', event, `longer ago than maxEventAgeMs (${maxEventAgeMs})`);
-  if (ageMs < -FUTURE_TOLERANCE_MS && maxEventAgeMs !== Number.POSITIVE_INFINITY)
-    throw wrongAge('event_in_future', event, "over 5 minutes ahead of this machine's clock");
-}
-
-function wrongAge(
-  code: EventError['code'],
-  { id, type, created_at }: WebhookEvent,
-  when: string,
-): EventError {
-  return new EventError(code, `the event was created at ${created_at}, ${when}`, { id, type });
 }

@@ -1,11 +1,11 @@
-import { propertyOf } from '../values/foreign-values.ts';
+import { propertyOf, textOf } from '../../receiver/values/foreign-values.ts';
 
 /** As much of an event as could be read without any check. */
 interface UncheckedEvent {
   readonly id: string | undefined;
   readonly type: string | undefined;
-  /** In milliseconds since the epoch; NaN if it could not be read. */
-  readonly createdAt: number;
+  /** In milliseconds since the epoch; undefined if it could not be read. */
+  readonly createdAtMs: number | undefined;
 }
 
 /** Reads an authentic body without the code of its check, which threw an error of its own. Never throws. */
@@ -16,14 +16,10 @@ export function readUnchecked(rawBody: Uint8Array): UncheckedEvent {
   } catch {
     // Nothing of it can be read.
   }
+  const createdAtMs = Date.parse(textOf(propertyOf(value, 'created_at')) ?? '');
   return {
-    id: textOf(value, 'id'),
-    type: textOf(value, 'type'),
-    createdAt: Date.parse(textOf(value, 'created_at') ?? ''),
+    id: textOf(propertyOf(value, 'id')),
+    type: textOf(propertyOf(value, 'type')),
+    createdAtMs: Number.isNaN(createdAtMs) ? undefined : createdAtMs,
   };
-}
-
-function textOf(value: unknown, name: string): string | undefined {
-  const text = propertyOf(value, name);
-  return typeof text === 'string' && text !== '' && text.isWellFormed() ? text : undefined;
 }

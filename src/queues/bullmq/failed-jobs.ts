@@ -1,10 +1,8 @@
-import { parseEvent } from '../../receiver/events/event.ts';
 import type { Outcome } from '../../receiver/outcomes/outcome.ts';
-import { readJob } from '../../receiver/queue/queued-job.ts';
-import type { Receiver } from '../../receiver/receiver-interface.ts';
 import { isReportCode, type ReportCode } from '../../receiver/refusals.ts';
 import { clearInterval, setInterval } from '../../receiver/timing/process-clock.ts';
-import { messageOf } from '../../receiver/values/foreign-values.ts';
+import { messageOf, propertyOf } from '../../receiver/values/foreign-values.ts';
+import type { Receiver } from '../../receiver-interface.ts';
 import { readNotes } from './job-notes.ts';
 import type { FailedJobs } from './server.ts';
 import { readPostgresJson } from './stored-data.ts';
@@ -18,6 +16,7 @@ const AFTER_LETTER: Readonly<Record<Outcome, 'remove the job' | 'leave the job' 
   processed: 'leave the job',
   ignored: 'leave the job',
   queued: 'leave the job',
+  handshake: 'leave the job',
   rejected: 'leave the job',
   busy: 'leave the job',
   failed: 'end the sweep',
@@ -91,7 +90,7 @@ export class FailedJobSweeper {
     const job = await this.#bull.getJob(id);
     if (job === undefined || !(await job.isFailed())) return true;
     const data = readPostgresJson(job.data);
-    if (!isReadable(data)) return true;
+    if (!canDispatch(this.#receiver, data)) return true;
     const { outcome } = await this.#receiver.dispatch(data, {
       attempt: Math.max(1, job.attemptsMade),
       final: true,
@@ -104,14 +103,10 @@ export class FailedJobSweeper {
   }
 }
 
-/** Returns true if a job can be read. If not, it is not dispatched: each sweep would report it again. */
-function isReadable(data: unknown): boolean {
-  try {
-    parseEvent(readJob(data).rawBody);
-    return true;
-  } catch {
-    return false;
-  }
+/** Returns true if the receiver can read a job. If not, each sweep would report it again. */
+function canDispatch(receiver: object, data: unknown): boolean {
+  const check = propertyOf(receiver, 'canDispatch');
+  return typeof check !== 'function' || check.call(receiver, data) === true;
 }
 
 /** Reads the failure from its text, in which the worker puts the code before the message. */

@@ -1,7 +1,7 @@
 import { DelayedError, type Job, UnrecoverableError, WaitingError } from 'bullmq';
 import type { Outcome } from '../../receiver/outcomes/outcome.ts';
-import type { Receiver } from '../../receiver/receiver-interface.ts';
 import { jittered } from '../../receiver/timing/jitter.ts';
+import type { Receiver } from '../../receiver-interface.ts';
 import { toPostgresText } from './stored-data.ts';
 
 /** The end of a job's run. Putting a job back does not count as an attempt. */
@@ -18,6 +18,7 @@ const IS_DONE: Readonly<Record<Outcome, boolean>> = {
   duplicate: true,
   ignored: true,
   queued: true,
+  handshake: true,
   parked: true,
   rejected: false,
   failed: false,
@@ -56,6 +57,9 @@ export function toEnd({ outcome, error }: JobReport, uncountedMs: number | undef
     case 'closing':
     case 'run_closed':
       return { kind: 'put back', pauseMs: CLOSING_PAUSE_MS };
+    case 'provider_mismatch':
+      // A worker of its provider may come, and another one must get it less and less often.
+      return { kind: 'put back', pauseMs: limitedPauseMs(uncountedMs ?? LONGEST_PAUSE_MS) };
     case 'handler_missing':
     case 'key_busy':
       if (uncountedMs === undefined) return { kind: 'failed', error: new Error(message, { cause: error }) };

@@ -6,8 +6,8 @@ import {
   readDuration,
   readInteger,
 } from '../../receiver/checks/check-options.ts';
-import type { Receiver } from '../../receiver/receiver-interface.ts';
 import { settledWithin } from '../../receiver/timing/time-limit.ts';
+import type { Receiver } from '../../receiver-interface.ts';
 import { type BullConnectionOptions, checkConnection, closeInTime, connectionLog } from './connection.ts';
 import { FailedJobSweeper } from './failed-jobs.ts';
 import { endJob, type JobEnd, sendBack, toEnd } from './job-end.ts';

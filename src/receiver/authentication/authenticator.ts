@@ -1,20 +1,21 @@
+import { SignatureError, UnavailableError } from '../errors.ts';
 import { type BodyLimits, BodyReader } from '../request/body.ts';
 import type { BodyMemory } from '../request/body-memory.ts';
 import type { Delivery } from '../request/delivery.ts';
 import { checkDeclaredLength, checkEncoding, checkMethod, type RequestHead } from '../request/head.ts';
 import type { HeaderValues } from '../request/headers.ts';
 import { performance } from '../timing/process-clock.ts';
+import { withTimeLimit } from '../timing/time-limit.ts';
 import type { CredentialsCheck } from './credentials.ts';
 import { OtherReceivers } from './other-receivers.ts';
-import { checkSignature, readSignature } from './signature.ts';
-import type { KeySource } from './signing-keys.ts';
+import type { SentSignature, SignatureCheck } from './signature-check.ts';
 
 /** The settings of authentication. */
 interface AuthenticationSettings extends BodyLimits {
-  readonly signingKey: KeySource;
-  readonly signatureHeader: string;
+  readonly signature: SignatureCheck;
   readonly authentication: CredentialsCheck;
   readonly deadlineMs: number;
+  readonly now: () => number;
 }
 
 /** A body whose sender has been authenticated, with its headers. */
@@ -23,6 +24,8 @@ export interface Authentic {
   readonly headers: HeaderValues;
   /** The index of the signing key that matched. */
   readonly keyIndex: number;
+  /** True if the sender has signed the time as well: an old copy of the request is refused. */
+  readonly isTimed: boolean;
 }
 
 /** The result of `authenticate`. */
@@ -51,13 +54,13 @@ export class Authenticator {
   async authenticate(delivery: Delivery, head: RequestHead, bodyBy: number): Promise<AuthenticationResult> {
     let bodyRead = false;
     try {
-      const signature = this.#checkHead(delivery, head);
+      const sent = this.#checkHead(delivery, head);
       const { bytes: rawBody, share } = await this.#bodies.read(delivery, bodyBy);
       bodyRead = true;
       try {
-        const keys = await this.#settings.signingKey(bodyBy);
-        const keyIndex = checkSignature(rawBody, signature, keys, this.#otherReceivers);
-        return { authentic: { rawBody, headers: head.headers, keyIndex } };
+        const keyIndex = await this.#findKey(rawBody, sent, bodyBy, this.#otherReceivers);
+        const isTimed = sent.signedAtMs !== undefined;
+        return { authentic: { rawBody, headers: head.headers, keyIndex, isTimed } };
       } finally {
         this.#bodyMemory.release(share);
       }
@@ -67,21 +70,58 @@ export class Authenticator {
   }
 
   /** Makes the cheap checks, before the body is buffered. Returns the sent signature. */
-  #checkHead({ method }: Delivery, head: RequestHead): string {
-    const { authentication, signatureHeader, maxBodyBytes } = this.#settings;
+  #checkHead({ method }: Delivery, head: RequestHead): SentSignature {
+    const { authentication, signature, maxBodyBytes } = this.#settings;
     checkMethod(method);
     authentication.check(head.headers);
-    const signature = readSignature(head.headers, signatureHeader);
+    const sent = signature.readHead(head.headers);
     checkEncoding(head);
     checkDeclaredLength(head, maxBodyBytes);
-    return signature;
+    return sent;
+  }
+
+  /** Finds the key that signed a body, and checks the time if that was signed too. */
+  async #findKey(
+    rawBody: Uint8Array,
+    sent: SentSignature,
+    by: number,
+    others?: OtherReceivers,
+  ): Promise<number> {
+    const { now, signature } = this.#settings;
+    const keys = await signature.keys(by);
+    const found = keys.verify(rawBody, sent, others);
+    const keyIndex = typeof found === 'number' ? found : await inTime(found, by);
+    checkSignedTime(sent, now());
+    return keyIndex;
   }
 
   /** Checks a body that has been read already. */
-  async verify(rawBody: Uint8Array, headers: HeaderValues): Promise<void> {
-    const { authentication, signatureHeader, signingKey, deadlineMs } = this.#settings;
+  async verify(rawBody: Uint8Array, headers: HeaderValues): Promise<{ readonly isTimed: boolean }> {
+    const { authentication, signature, deadlineMs } = this.#settings;
     authentication.check(headers);
-    const signature = readSignature(headers, signatureHeader);
-    checkSignature(rawBody, signature, await signingKey(performance.now() + deadlineMs));
+    const sent = signature.readHead(headers);
+    await this.#findKey(rawBody, sent, performance.now() + deadlineMs);
+    return { isTimed: sent.signedAtMs !== undefined };
   }
+}
+
+/** The function of a provider that verifies signatures must not hold up the answer. */
+function inTime<T>(found: PromiseLike<T>, by: number): Promise<T> {
+  const late = () =>
+    new UnavailableError('keys_unavailable', 'verify of the provider did not answer in time');
+  return withTimeLimit(Promise.resolve(found), Math.max(0, by - performance.now()), late);
+}
+
+/** Throws {@link SignatureError} for a signed time that is too far from the clock. */
+function checkSignedTime({ signedAtMs, toleranceMs }: SentSignature, now: number): void {
+  if (signedAtMs === undefined) return;
+  // Whole seconds on both sides, as senders count.
+  const aheadMs = signedAtMs - Math.floor(now / 1_000) * 1_000;
+  if (Math.abs(aheadMs) <= toleranceMs) return;
+  const difference = aheadMs > 0 ? `${aheadMs} ms ahead of` : `${-aheadMs} ms behind`;
+  throw new SignatureError(
+    'signature_expired',
+    `the request was signed at a time ${difference} this machine's clock, and ${toleranceMs} ms are allowed: ` +
+      'it is an old copy of a request, or one of the two clocks is wrong',
+  );
 }

@@ -29,12 +29,12 @@ export class OtherReceivers {
   #searchAt = 0;
 
   /** Returns a text for the message of a mismatch; it is empty if the key was not found or not looked for. */
-  advice(rawBody: Uint8Array, signature: string): string {
+  advice(signed: Uint8Array, signatures: readonly string[]): string {
     const now = performance.now();
     if (now < this.#searchAt) return '';
     this.#searchAt = now + SEARCH_EVERY_MS;
     // None of them is the caller: its own keys did not match.
-    const isKnown = keysOfReceivers.some((kept) => findKey(rawBody, signature, kept.deref() ?? []) !== -1);
+    const isKnown = keysOfReceivers.some((kept) => findKey(signed, signatures, kept.deref() ?? []) !== -1);
     return isKnown ? '; another receiver of this process has the key: mount each on its own path' : '';
   }
 }

@@ -14,7 +14,22 @@ const DIGEST_IN_BASE64 = /^[a-z0-9+/_-]{43}=?$/i;
 
 /** Returns true for 64 hex digits in either case, and nothing else. */
 export function isSignature(text: unknown): text is string {
-  return typeof text === 'string' && text.length === HEX_LENGTH && !/[^0-9a-f]/i.test(text);
+  return isDigest(text, HEX_LENGTH / 2, 'hex');
+}
+
+/** Returns true for the text of a digest of so many bytes, and nothing else. */
+export function isDigest(text: unknown, bytes: number, encoding: 'hex' | 'base64'): text is string {
+  if (typeof text !== 'string' || text.length !== lengthOf(bytes, encoding)) return false;
+  return encoding === 'hex' ? !/[^0-9a-f]/i.test(text) : /^[a-z0-9+/]+={0,2}$/i.test(text);
+}
+
+/** Describes the form of a digest: `64 hex digits`. */
+export function digestForm(bytes: number, encoding: 'hex' | 'base64'): string {
+  return `${lengthOf(bytes, encoding)} ${encoding === 'hex' ? 'hex digits' : 'characters of base64'}`;
+}
+
+function lengthOf(bytes: number, encoding: 'hex' | 'base64'): number {
+  return encoding === 'hex' ? 2 * bytes : 4 * Math.ceil(bytes / 3);
 }
 
 /** No signature header is longer. If a stranger sends a longer one, only its length is shown. */

@@ -4,9 +4,7 @@ import { performance } from '../timing/process-clock.ts';
 import { SharedCall } from '../timing/shared-call.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
 import { messageOf } from '../values/foreign-values.ts';
-import type { HmacKey } from './hmac-key.ts';
-import { rememberKeys } from './other-receivers.ts';
-import { importKeys, type Key } from './signature.ts';
+import type { Key } from './key.ts';
 
 /**
  * Fixed keys, or a function that fetches them, for example from a secrets manager. A function may return
@@ -18,19 +16,21 @@ export type SigningKeys = Key | readonly Key[] | (() => Awaitable<Key | readonly
  * Returns the keys that are valid now, by `deadline` (of the monotonic clock). Rejects with
  * {@link UnavailableError}.
  */
-export type KeySource = (deadline: number) => Awaitable<readonly HmacKey[]>;
+export type KeySource<Keys> = (deadline: number) => Awaitable<Keys>;
 
 /** A function that takes longer counts as failed, so that the delivery is answered in time all the same. */
 const KEY_SOURCE_TIMEOUT_MS = 5_000;
 
 /**
- * Creates a source of keys. Deliveries that wait share one call of the function. After a late call, the next
- * delivery calls the function again.
+ * Creates a source of keys, which `importKeys` checks. Deliveries that wait share one call of the function.
+ * After a late call, the next delivery calls the function again.
  */
-export function createKeySource(signingKey: SigningKeys): KeySource {
+export function createKeySource<Keys>(
+  signingKey: SigningKeys,
+  importKeys: (keys: Key | readonly Key[], name: string) => Keys,
+): KeySource<Keys> {
   if (typeof signingKey !== 'function') {
     const keys = importKeys(signingKey, 'signingKey');
-    rememberKeys(keys);
     return () => keys;
   }
   const fetchKeys = async () => {

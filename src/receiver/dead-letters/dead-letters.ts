@@ -1,3 +1,5 @@
+import type { StoredSender } from '../provider/event-identity.ts';
+
 /**
  * A place for events that were not handled and for which no further attempt is certain. `put` resolves only
  * once the dead letter is durable: the service then gets a 2xx and never sends the event again.
@@ -40,8 +42,11 @@ export interface DeadLetters {
  * An event that could not be handled, kept until it is replayed or dropped. Times are in milliseconds since
  * the epoch.
  */
-export interface DeadLetter {
-  /** The event's id, or the SHA-256 of the body (hex) if no id could be read. */
+export interface DeadLetter extends StoredSender {
+  /**
+   * The event's key: its id, unless the receiver has a `provider`. If no id could be read, the SHA-256 of the
+   * body (hex) stands for it.
+   */
   readonly id: string;
   /** Absent if it could not be read. */
   readonly type?: string | undefined;

@@ -14,11 +14,17 @@ export function withExposure(deadLetters: DeadLetters, exposure: string | undefi
 }
 
 /** Warns of a receiver without dead letters, and of dead letters that others may forge. */
-export function deadLetterWarnings(deadLetters: DeadLetters | undefined): Warning[] {
-  if (deadLetters === undefined) return [DEAD_LETTERS_MISSING];
+export function deadLetterWarnings(
+  deadLetters: DeadLetters | undefined,
+  { cutsOff }: { readonly cutsOff: boolean },
+): Warning[] {
+  if (deadLetters === undefined) return [cutsOff ? DEAD_LETTERS_MISSING : EVENTS_LOST];
   const exposure = propertyOf(deadLetters, EXPOSURE);
   return typeof exposure === 'string' ? [`dead_letters_exposed: ${exposure}`] : [];
 }
+
+const EVENTS_LOST: Warning =
+  'dead_letters_missing: without the option deadLetters an event is lost if its last attempt fails';
 
 const DEAD_LETTERS_MISSING: Warning =
   'dead_letters_missing: without the option deadLetters an event that keeps failing can get the whole endpoint cut off';

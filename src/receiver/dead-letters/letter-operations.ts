@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { checkBegun } from '../checks/called-functions.ts';
 import { DeadLetterError } from '../errors.ts';
+import type { CheckedProvider } from '../provider/checked-provider.ts';
+import { type EventMembers, keyOfMembers, senderOf } from '../provider/event-identity.ts';
 import type { BodyMemory } from '../request/body-memory.ts';
 import { type HeaderValues, withoutCredentials } from '../request/headers.ts';
 import { mustWait } from '../timing/must-wait.ts';
@@ -15,8 +17,7 @@ export interface LetterContent {
   readonly rawBody: Uint8Array;
   readonly headers: HeaderValues;
   readonly receivedAt: number;
-  readonly id?: string | undefined;
-  readonly type?: string | undefined;
+  readonly event: EventMembers;
   /** When its event was first parked, if that is known. */
   readonly parkedAt?: number | undefined;
 }
@@ -49,6 +50,7 @@ interface LetterOperationsSettings {
   /** The longest time that one operation may take once it has begun. */
   readonly limitMs: number;
   readonly now: () => number;
+  readonly provider: Pick<CheckedProvider, 'keyOf' | 'storedName'>;
   /** True if operations may wait for a connection; false if handlers can run without the store. */
   readonly mayWait: boolean;
   /** Counts the bodies that are kept while operations wait for a connection. */
@@ -75,26 +77,37 @@ export class LetterOperations {
     return this.#inOrder(id, wait, async () => checkFound(await this.#deadLetters.get(id)));
   }
 
-  /** Stores a dead letter and returns its id: the event's, or the SHA-256 of the body if it has none. */
+  /** The id of the dead letter of an event: its key. Undefined for an event without an id. */
+  idOf(event: EventMembers): string | undefined {
+    return keyOfMembers(this.#settings.provider, event);
+  }
+
+  /**
+   * Stores a dead letter and returns its id: the key of the event. An event without an id has the SHA-256 of
+   * the body instead.
+   */
   async store(
-    { rawBody, headers, receivedAt, type, ...content }: LetterContent,
+    { rawBody, headers, receivedAt, event, parkedAt }: LetterContent,
     { attempts, handled, runningUntil }: AttemptInfo,
     reason: LetterReason,
     wait: OperationWait,
   ): Promise<string> {
-    const id = content.id ?? createHash('sha256').update(rawBody).digest('hex');
+    const { account, type } = event;
+    const { provider } = this.#settings;
+    const id = provider.keyOf({ id: event.id ?? hashOf(rawBody), account });
     await this.#inOrder(id, wait, async () => {
       // An earlier dead letter may be the only record of the handlers that have succeeded.
       const earlier = await this.#readEarlier(id);
       const stored: unknown = await this.#deadLetters.put({
         id,
+        ...senderOf(event, provider),
         type,
         reason: reason.code,
         message: reason.message,
         rawBody,
         headers: withoutCredentials(headers),
         receivedAt,
-        ...timesOf(earlier ?? content, this.#settings.now()),
+        ...timesOf(earlier ?? { parkedAt }, this.#settings.now()),
         attempts: Math.max(attempts, earlier?.attempts ?? 0),
         handled: [...new Set([...(earlier?.handled ?? []), ...handled])],
         runningUntil,
@@ -181,6 +194,10 @@ export class LetterOperations {
     const limitMs = Math.max(0, Math.min(this.#settings.limitMs, answerBy - performance.now()));
     return withTimeLimit(operation(), limitMs, () => new Error(`no answer in ${Math.round(limitMs)} ms`));
   }
+}
+
+function hashOf(rawBody: Uint8Array): string {
+  return createHash('sha256').update(rawBody).digest('hex');
 }
 
 /**

@@ -1,21 +1,25 @@
+import { isEscapedKey } from '../provider/event-key.ts';
+
 /** Stores hold ids with these prefixes, so the prefixes must not change. */
 const ENQUEUEING = 'accepted:';
 const ESCAPE = 'handled:';
 
 /**
- * The id of an event's handling in the store: the event's own id. An id that begins with a prefix of ours
- * gets `handled:` before it, so that no two events share an id, whatever their ids look like.
+ * The id of an event's handling in the store: the event's key. A key that begins with a prefix of ours gets
+ * `handled:` before it, so that no two events share an id, whatever their keys look like. The keys of
+ * `event-key.ts` that name their provider have that prefix already.
  */
-export function handlingId(id: string): string {
-  return id.startsWith(ENQUEUEING) || id.startsWith(ESCAPE) ? ESCAPE + id : id;
+export function handlingId(key: string): string {
+  const mustEscape = key.startsWith(ENQUEUEING) || (key.startsWith(ESCAPE) && !isEscapedKey(key));
+  return mustEscape ? ESCAPE + key : key;
 }
 
 /**
  * The id of an event's enqueueing in the store. It is completed once the handlers before the answer have
  * succeeded and the event is in the queue.
  */
-export function enqueueingId(id: string): string {
-  return ENQUEUEING + id;
+export function enqueueingId(key: string): string {
+  return ENQUEUEING + key;
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Warning } from '../outcomes/report.ts';
+import type { Retries } from '../provider/provider.ts';
 import type { Awaitable } from '../timing/awaitable.ts';
 import { performance } from '../timing/process-clock.ts';
 import { setUnrefTimeout } from '../timing/unref-timeout.ts';
@@ -47,7 +48,7 @@ export interface Released {
 export interface ClaimServices {
   readonly settings: RetentionSettings & {
     readonly leaseMs: number;
-    readonly retryScheduleMs: readonly number[];
+    readonly retries: Retries;
     readonly onStoreFailure: 'reject' | 'process';
   };
   readonly store: TimeLimitedStore;
@@ -63,13 +64,13 @@ export interface ClaimedId {
 }
 
 export interface ClaimedEvent extends Pick<ClaimedId, 'claimId'> {
-  /** When the event was created, in milliseconds since the epoch. */
-  readonly createdAt: number;
+  /** When the event was created, in milliseconds since the epoch, if that is known. */
+  readonly createdAtMs?: number | undefined;
 }
 
 /** Returns the id of an event, to be remembered as long as the event may come again. */
-export function claimedId({ claimId, createdAt }: ClaimedEvent, settings: RetentionSettings): ClaimedId {
-  return { claimId, retentionMs: retentionFor(createdAt, settings) };
+export function claimedId({ claimId, createdAtMs }: ClaimedEvent, settings: RetentionSettings): ClaimedId {
+  return { claimId, retentionMs: retentionFor(createdAtMs, settings) };
 }
 
 /** The wait of a claim before it is sent. */
@@ -135,7 +136,7 @@ export class Claim {
 
   #send({ waitMs, mayWaitLonger }: ClaimWait = {}): Awaitable<ClaimResult> {
     const { id, token, leaseMs, retentionMs } = this.#request;
-    const spacingMs = attemptSpacingMs(this.#services.settings.retryScheduleMs);
+    const spacingMs = attemptSpacingMs(this.#services.settings.retries);
     const request = { id, token, leaseMs, retentionMs, attemptSpacingMs: spacingMs, waitMs };
     return this.#services.store.claim(request, mayWaitLonger);
   }

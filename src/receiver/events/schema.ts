@@ -1,7 +1,6 @@
 import { checkBegun } from '../checks/called-functions.ts';
 import { DataError } from '../errors.ts';
 import { messageOf, shorten } from '../values/foreign-values.ts';
-import type { Entity, EntityOf } from './catalog.ts';
 
 /**
  * A validator of the Standard Schema specification, version 1, such as a schema of zod, valibot or arktype.
@@ -23,32 +22,10 @@ type SchemaResult<Output> =
 
 type SchemaPath = readonly (PropertyKey | { readonly key: PropertyKey })[];
 
-/** Validators of `event.data`, by entity. */
-export type Schemas = { readonly [E in Entity]?: StandardSchemaV1 };
-
-/** `event.data` without a schema: the members that the interface shows, and any others. */
-export interface EventData {
-  /** The id of the resource, not of the event. */
-  id?: string;
-  /** The state of the resource, for example `SUCCEEDED`. */
-  state?: string;
-  /** An integer. Its unit and its currency are not documented. */
-  amount?: number;
-  /** Notes that the owner of the resource has made on it. */
-  tags?: Record<string, unknown>;
-  /** Any other member of the resource. */
-  [member: string]: unknown;
+/** Validators of `event.data`, by the first segment of the event's type. */
+export interface SchemasByEntity {
+  readonly [entity: string]: StandardSchemaV1 | undefined;
 }
-
-/**
- * The type of `event.data` for a type or wildcard: the output of the entity's schema, or {@link EventData}.
- */
-export type DataOf<Type extends string, S extends Schemas> =
-  EntityOf<Type> extends infer E extends keyof S
-    ? S[E] extends StandardSchemaV1<unknown, infer Output>
-      ? Output
-      : EventData
-    : EventData;
 
 /**
  * Validates `data` with a schema. Resolves with the schema's output, or with an error if the schema refuses

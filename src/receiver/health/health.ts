@@ -4,6 +4,8 @@ import type { ReportCode } from '../refusals.ts';
 
 /** The result of `receiver.health`. Points in time are in milliseconds since the epoch. */
 export interface Health {
+  /** The name of the provider. */
+  readonly provider: string;
   /** True once `close` was called: new deliveries are answered 503. */
   readonly closing: boolean;
   /** The state of the store. */

@@ -10,6 +10,7 @@ export type Outcome =
   | 'ignored'
   | 'queued'
   | 'parked'
+  | 'handshake'
   | 'rejected'
   | 'failed'
   | 'busy';
@@ -23,16 +24,26 @@ const ACCEPTED_STATUS: Readonly<Record<AcceptedOutcome, number>> = {
   ignored: 200,
   queued: 202,
   parked: 200,
+  handshake: 200,
 };
 
 /** The result of a delivery, before it becomes an HTTP reply. */
-export type Answer = Accepted | Refused;
+export type Answer = Accepted | Handshake | Refused;
 
 /** A result that becomes a 2xx. `error` says why the event was parked. */
 interface Accepted {
-  readonly outcome: AcceptedOutcome;
+  readonly outcome: Exclude<AcceptedOutcome, 'handshake'>;
   readonly id: string;
   readonly error: ReportedError | undefined;
+}
+
+/** The answer to a request that is not an event. */
+interface Handshake {
+  readonly outcome: 'handshake';
+  readonly id: undefined;
+  readonly error: undefined;
+  readonly body: string;
+  readonly contentType: string;
 }
 
 /** A result that becomes a 4xx or 5xx. */
@@ -43,8 +54,16 @@ export interface Refused {
 }
 
 /** Returns a result that becomes a 2xx. */
-export function accept(outcome: AcceptedOutcome, id: string, error?: ReportedError): Accepted {
+export function accept(outcome: Accepted['outcome'], id: string, error?: ReportedError): Accepted {
   return { outcome, id, error };
+}
+
+/** Returns the answer to a handshake: a text, or an object as JSON. */
+export function answerHandshake(reply: string | object): Handshake {
+  const isText = typeof reply === 'string';
+  const body = isText ? reply : JSON.stringify(reply);
+  const contentType = isText ? 'text/plain; charset=utf-8' : 'application/json';
+  return { outcome: 'handshake', id: undefined, error: undefined, body, contentType };
 }
 
 /** An error that a report can have. */
@@ -68,8 +87,8 @@ function isReportedError(error: unknown): error is ReportedError {
 }
 
 /** Returns true for a result that becomes a 2xx. */
-export function isSuccess(answer: Answer): answer is Accepted {
-  return answer.id !== undefined;
+export function isSuccess(answer: Answer): answer is Accepted | Handshake {
+  return answer.outcome === 'handshake' || answer.id !== undefined;
 }
 
 /** The HTTP status of a result. */
@@ -98,6 +117,10 @@ const SUCCESS_HEADERS: Reply['headers'] = { 'content-type': 'application/json' }
 export function toReply(answer: Answer, close: boolean, settings: ReplySettings): Reply {
   const status = statusOf(answer);
   const { drainMs } = settings;
+  if (answer.outcome === 'handshake') {
+    const { body, contentType } = answer;
+    return { status, headers: { 'content-type': contentType }, body, close, drainMs };
+  }
   if (isSuccess(answer)) {
     const body = `{"outcome":"${answer.outcome}","id":${JSON.stringify(answer.id)}}`;
     return { status, headers: SUCCESS_HEADERS, body, close, drainMs };

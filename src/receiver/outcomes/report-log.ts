@@ -11,6 +11,7 @@ const IS_ROUTINE: Readonly<Record<Outcome, boolean>> = {
   duplicate: true,
   ignored: true,
   queued: true,
+  handshake: true,
   parked: false,
   rejected: false,
   failed: false,

@@ -8,6 +8,8 @@ export type ReportSource = 'delivery' | 'replay' | 'job';
 export interface Report {
   /** The option `name` of the receiver. */
   readonly receiver?: string | undefined;
+  /** The name of the provider. */
+  readonly provider: string;
   /** The result of the delivery. */
   readonly outcome: Outcome;
   /** See {@link ReportSource}. */
@@ -22,8 +24,13 @@ export interface Report {
   readonly status: number;
   /** The code of `error`, if the event was not processed. */
   readonly code?: ReportCode | undefined;
-  /** The id and the type, as far as they could be read from an authentic body. */
-  readonly event?: { readonly id: string; readonly type?: string | undefined } | undefined;
+  /** The event, as far as it could be read from an authentic body. */
+  readonly event?: ReportedEvent | undefined;
+  /**
+   * The type of the event for metrics, because an authentic event can have any type. One that is not in the
+   * provider's list is `other`. Without a list it is the pattern of a handler that matches it, or `other`.
+   */
+  readonly typeLabels?: TypeLabels | undefined;
   /** The number of this attempt, from 1: see `attempt` of the context. Undefined if no attempt began. */
   readonly attempt?: number | undefined;
   /** True if no further attempt was certain: see `final` of the context. */
@@ -51,6 +58,24 @@ export interface Report {
   readonly keyIndex?: number | undefined;
   /** The handlers that ended in this attempt. */
   readonly handlers: readonly HandlerReport[];
+}
+
+/** The event of a report. */
+export interface ReportedEvent {
+  /** The sender's id. */
+  readonly id: string;
+  /** The type. */
+  readonly type?: string | undefined;
+  /** The key of the event, as `event.key` of the context has it. Absent if it is the id as it stands. */
+  readonly key?: string | undefined;
+  /** The account of the sender. Absent if the receiver has one account. */
+  readonly account?: string | undefined;
+}
+
+/** The type of an event and its first segment, as metrics can have them. */
+export interface TypeLabels {
+  readonly type: string;
+  readonly entity: string;
 }
 
 /** How one handler ended. */

@@ -2,6 +2,8 @@ import { types } from 'node:util';
 import * as z from 'zod/mini';
 import { parseWithSchema } from '../checks/parse-with-schema.ts';
 import { JobError } from '../errors.ts';
+import type { StoredSender } from '../provider/event-identity.ts';
+import { notSealed, senderMembers } from '../provider/stored-sender.ts';
 import { type HeaderValues, withoutCredentials } from '../request/headers.ts';
 import { messageOf } from '../values/foreign-values.ts';
 
@@ -15,8 +17,8 @@ const VERSION = 1;
  * It holds payment data, which is open to all readers of the queue. `JSON.stringify` gives it in the form of
  * {@link StoredJob}, and `receiver.dispatch` takes either.
  */
-export interface QueuedJob {
-  /** The event's id. */
+export interface QueuedJob extends StoredSender {
+  /** The event's key: its id, unless the receiver has a `provider`. */
   readonly id: string;
   /** The event's type. */
   readonly type: string;
@@ -65,7 +67,7 @@ export function createJob({
 }
 
 /** The parts of a job that a worker reads. The body alone says which event it is. */
-export interface ReadJob {
+export interface ReadJob extends StoredSender {
   readonly rawBody: Uint8Array;
   readonly headers: { readonly [name: string]: readonly string[] };
   readonly receivedAt: number;
@@ -87,6 +89,8 @@ function createJobSchema(): z.ZodMiniType<ReadJob> {
   const texts = z.record(z.string(), z.string());
   return z.object({
     version: z.optional(z.number().check(z.maximum(VERSION, isNewer))),
+    ...senderMembers,
+    sealed: notSealed('job'),
     rawBody: z.union([base64, bytes], 'must be bytes or base64'),
     headers: z.record(z.string(), z.array(z.string())),
     receivedAt: z.number(),

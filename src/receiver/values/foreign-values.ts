@@ -39,6 +39,11 @@ export function propertyOf(value: unknown, name: PropertyKey): unknown {
   }
 }
 
+/** Returns a value that is a well-formed text and not empty; undefined for any other. */
+export function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' && value.isWellFormed() ? value : undefined;
+}
+
 /**
  * Returns true for a promise, and ignores its result. A function of the application that is async by mistake
  * returns one, and nothing awaits it: its rejection would end the process.

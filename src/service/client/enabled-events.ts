@@ -1,6 +1,5 @@
+import { serviceTypes } from '../../providers/banking-service/catalog.ts';
 import { ConfigurationError } from '../../receiver/errors.ts';
-import { toEventFilters } from '../../receiver/events/event-filter.ts';
-import { isPattern, wrongPattern } from '../../receiver/events/pattern.ts';
 import { propertyOf, show } from '../../receiver/values/foreign-values.ts';
 import type { EnabledEvents, StoredEventFilter } from '../shapes/webhooks.ts';
 
@@ -19,9 +18,9 @@ export function readEnabledEvents(
   const filters = list.filter((each) => typeof each !== 'string');
   if (patterns.length === 0) return filters.map(asSent);
   if (filters.length > 0) throw wrongList(method, 'not of both');
-  const wrong = patterns.find((pattern) => !isPattern(pattern));
-  if (wrong === undefined) return toEventFilters(patterns);
-  throw wrongPattern(wrong, 'Types that are not in this list yet come with "*" alone');
+  const wrong = patterns.find((pattern) => !serviceTypes.isPattern(pattern));
+  if (wrong === undefined) return serviceTypes.toFilters(patterns);
+  throw serviceTypes.wrongPattern(wrong, 'Types that are not in this list yet come with "*" alone');
 }
 
 /** Without `any`. A value that is not a filter stays as it is, because the service checks them. */

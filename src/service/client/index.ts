@@ -1,5 +1,5 @@
+export type { EventFilter } from '../../providers/banking-service/event-filter.ts';
 export type { Authentication } from '../../receiver/authentication/credentials.ts';
-export type { EventFilter } from '../../receiver/events/event-filter.ts';
 export type { ECheck, ECheckLookup } from '../shapes/e-checks.ts';
 export type { Actor, FxQuoteRequest, Money } from '../shapes/fx-quotes.ts';
 export type {

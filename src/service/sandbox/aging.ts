@@ -1,4 +1,5 @@
-import { entityOf, type WebhookEvent } from '../../receiver/events/event.ts';
+import type { WebhookEvent } from '../../providers/banking-service/event.ts';
+import { entityOf } from '../../receiver/events/event-types.ts';
 import { propertyOf } from '../../receiver/values/foreign-values.ts';
 import { parseJson } from '../shapes/parse-json.ts';
 import type { DeliveryAttempt } from './attempt.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { WebhookEvent } from '../../receiver/events/event.ts';
+import type { WebhookEvent } from '../../providers/banking-service/event.ts';
 import { ok } from './answer.ts';
 import { complaintsOf } from './complaints.ts';
 import type { CheckedControls } from './controls.ts';

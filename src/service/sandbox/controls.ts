@@ -1,4 +1,4 @@
-import type { WebhookEvent } from '../../receiver/events/event.ts';
+import type { WebhookEvent } from '../../providers/banking-service/event.ts';
 import type { DeliveryQueue } from './delivery-queue.ts';
 import type { EventHistory } from './event-history.ts';
 import { MAX_STEP_MS, readEventRequest } from './event-request.ts';

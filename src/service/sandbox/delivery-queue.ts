@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { WebhookEvent } from '../../receiver/events/event.ts';
+import type { WebhookEvent } from '../../providers/banking-service/event.ts';
 import { clearTimeout, setTimeout } from '../../receiver/timing/process-clock.ts';
 import { messageOf } from '../../receiver/values/foreign-values.ts';
 import { aged, agingOf } from './aging.ts';

@@ -1,4 +1,4 @@
-import type { WebhookEvent } from '../../receiver/events/event.ts';
+import type { WebhookEvent } from '../../providers/banking-service/event.ts';
 import { authorizationOf } from '../shapes/authorization.ts';
 import type { DeliveryAttempt } from './attempt.ts';
 import { signatureOf } from './signature.ts';

@@ -1,5 +1,5 @@
-import { catalog } from '../../receiver/events/catalog.ts';
-import { entityOf } from '../../receiver/events/event.ts';
+import { catalog } from '../../providers/banking-service/catalog.ts';
+import { entityOf } from '../../receiver/events/event-types.ts';
 import type { StoredEventFilter } from '../shapes/webhooks.ts';
 
 /** Returns true if a filter admits an event; an empty filter admits all (interface, "Events", rule 2). */

@@ -1,4 +1,4 @@
-import type { WebhookEvent } from '../../receiver/events/event.ts';
+import type { WebhookEvent } from '../../providers/banking-service/event.ts';
 import { parseJson } from '../shapes/parse-json.ts';
 import { RefusedError } from './refused-error.ts';
 import { isAskedFor } from './shown-id.ts';

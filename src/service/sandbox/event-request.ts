@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
-import type { EventType } from '../../receiver/events/catalog.ts';
-import type { WebhookEvent } from '../../receiver/events/event.ts';
+import type { EventType } from '../../providers/banking-service/catalog.ts';
+import type { WebhookEvent } from '../../providers/banking-service/event.ts';
 import { createSampleData } from '../shapes/sample-data.ts';
 import { complaintsOf } from './complaints.ts';
 import { checkDepth } from './json-depth.ts';

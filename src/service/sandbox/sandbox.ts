@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { WebhookEvent } from '../../receiver/events/event.ts';
+import type { WebhookEvent } from '../../providers/banking-service/event.ts';
 import type { FxQuoteBody } from '../shapes/fx-quotes.ts';
 import type { DeliveryAttempt } from './attempt.ts';
 import type { SendRequest } from './event-request.ts';

@@ -11,8 +11,8 @@ import {
 } from 'node:fs';
 import { resolve } from 'node:path';
 import * as z from 'zod';
+import type { WebhookEvent } from '../../providers/banking-service/event.ts';
 import { ConfigurationError } from '../../receiver/errors.ts';
-import type { WebhookEvent } from '../../receiver/events/event.ts';
 import { isError, messageOf } from '../../receiver/values/foreign-values.ts';
 import { type FxQuoteBody, fxQuote } from '../shapes/fx-quotes.ts';
 import { authentication, eventFilters, type Webhook } from '../shapes/webhooks.ts';

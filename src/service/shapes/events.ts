@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import type { EventType } from '../../receiver/events/catalog.ts';
-import { envelope } from '../../receiver/events/envelope.ts';
-import type { WebhookEvent } from '../../receiver/events/event.ts';
+import type { EventType } from '../../providers/banking-service/catalog.ts';
+import { envelope } from '../../providers/banking-service/envelope.ts';
+import type { WebhookEvent } from '../../providers/banking-service/event.ts';
 import { assumed } from './assumptions.ts';
 
 /** The members of `data` that the interface shows. Others depend on the entity. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Entity } from '../../receiver/events/catalog.ts';
-import { entityOf } from '../../receiver/events/event.ts';
-import type { EventData } from '../../receiver/events/schema.ts';
+import type { Entity } from '../../providers/banking-service/catalog.ts';
+import type { EventData } from '../../providers/banking-service/event-data.ts';
+import { entityOf } from '../../receiver/events/event-types.ts';
 
 interface SampleEntity {
   readonly idPrefix: string;

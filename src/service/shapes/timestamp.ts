@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { parseTime } from '../../receiver/events/time.ts';
+import { parseTime } from '../../providers/iso-time.ts';
 import { assumed } from './assumptions.ts';
 
 /** A time of ISO 8601 in UTC, the form of all other times, read as leniently as those of events. */

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { catalog } from '../../receiver/events/catalog.ts';
+import { catalog } from '../../providers/banking-service/catalog.ts';
 import { assumed } from './assumptions.ts';
 import { nameOf } from './events.ts';
 import { authentication, type Webhook, webhook } from './webhooks.ts';

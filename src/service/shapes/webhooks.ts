@@ -1,7 +1,7 @@
 import * as z from 'zod';
+import type { Pattern } from '../../providers/banking-service/catalog.ts';
+import type { EventFilter } from '../../providers/banking-service/event-filter.ts';
 import type { Authentication } from '../../receiver/authentication/credentials.ts';
-import type { Pattern } from '../../receiver/events/catalog.ts';
-import type { EventFilter } from '../../receiver/events/event-filter.ts';
 import { assumed } from './assumptions.ts';
 import { listOf } from './list-of.ts';
 import { isoTime } from './timestamp.ts';

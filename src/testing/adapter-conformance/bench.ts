@@ -1,7 +1,7 @@
 import { ConfigurationError } from '../../receiver/errors.ts';
-import type { Mountable } from '../../receiver/receiver-interface.ts';
 import { pause } from '../../receiver/timing/process-clock.ts';
 import { typeNameOf } from '../../receiver/values/foreign-values.ts';
+import type { Mountable } from '../../receiver-interface.ts';
 import { Endpoint, type EndpointSettings } from './endpoint.ts';
 import type { Platform, Serve, ServedAdapter } from './platform.ts';
 import { RawConnection } from './raw-connection.ts';

@@ -1,5 +1,5 @@
+import type { WebhookEvent } from '../../providers/banking-service/event.ts';
 import type { Authentication } from '../../receiver/authentication/credentials.ts';
-import type { WebhookEvent } from '../../receiver/events/event.ts';
 import { createEvent } from '../create-event.ts';
 import { signedHeaders } from '../signed-headers.ts';
 

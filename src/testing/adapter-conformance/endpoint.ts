@@ -1,8 +1,7 @@
 import { createReceiver } from '../../create-receiver.ts';
-import type { ReceiverOptions } from '../../receiver/options.ts';
 import type { Report } from '../../receiver/outcomes/report.ts';
-import type { Receiver } from '../../receiver/receiver-interface.ts';
 import type { Delivery, Reply } from '../../receiver/request/delivery.ts';
+import type { Receiver, ReceiverOptions } from '../../receiver-interface.ts';
 import { deliver } from '../deliver.ts';
 import { expectEqual, expectMembers, type Seen, seen } from './answer.ts';
 import { KEY } from './delivery.ts';

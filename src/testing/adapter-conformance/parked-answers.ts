@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import type { WebhookEvent } from '../../providers/banking-service/event.ts';
 import type { DeadLetter, DeadLetters } from '../../receiver/dead-letters/dead-letters.ts';
 import { PermanentError } from '../../receiver/errors.ts';
-import type { WebhookEvent } from '../../receiver/events/event.ts';
-import type { ReceiverOptions } from '../../receiver/options.ts';
 import type { Report } from '../../receiver/outcomes/report.ts';
-import type { Receiver } from '../../receiver/receiver-interface.ts';
 import type { ReportCode } from '../../receiver/refusals.ts';
+import type { Receiver, ReceiverOptions } from '../../receiver-interface.ts';
 import { createMemoryStore } from '../../stores/memory/memory.ts';
 import { signedHeaders } from '../signed-headers.ts';
 import { AS_IT_IS } from './advice.ts';

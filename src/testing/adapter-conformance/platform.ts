@@ -1,4 +1,4 @@
-import type { Mountable } from '../../receiver/receiver-interface.ts';
+import type { Mountable } from '../../receiver-interface.ts';
 
 /** An adapter that a server serves. */
 export interface ServedAdapter {

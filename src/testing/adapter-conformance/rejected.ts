@@ -1,6 +1,6 @@
-import type { ReceiverOptions } from '../../receiver/options.ts';
 import type { Report } from '../../receiver/outcomes/report.ts';
 import type { ReportCode } from '../../receiver/refusals.ts';
+import type { ReceiverOptions } from '../../receiver-interface.ts';
 import { expectEqual, expectProblem, type Seen } from './answer.ts';
 import type { Bench } from './bench.ts';
 import type { Check } from './case.ts';

@@ -1,5 +1,5 @@
-import type { ReceiverOptions } from '../../receiver/options.ts';
 import type { Delivery } from '../../receiver/request/delivery.ts';
+import type { ReceiverOptions } from '../../receiver-interface.ts';
 import { expectEqual, expectProblem } from './answer.ts';
 import type { Bench } from './bench.ts';
 import type { Check } from './case.ts';

@@ -1,5 +1,4 @@
-import type { ReceiverOptions } from '../../receiver/options.ts';
-import type { Receiver } from '../../receiver/receiver-interface.ts';
+import type { Receiver, ReceiverOptions } from '../../receiver-interface.ts';
 import { expectAccepted } from './answer.ts';
 import type { Bench } from './bench.ts';
 import type { Check } from './case.ts';

@@ -1,7 +1,6 @@
 import type { Store } from '../../receiver/dedupe/store.ts';
-import type { ReceiverOptions } from '../../receiver/options.ts';
-import type { Receiver } from '../../receiver/receiver-interface.ts';
 import type { ReportCode } from '../../receiver/refusals.ts';
+import type { Receiver, ReceiverOptions } from '../../receiver-interface.ts';
 import { AS_IT_IS } from './advice.ts';
 import { expectAccepted, expectEqual, expectProblem } from './answer.ts';
 import type { Check, Group } from './case.ts';

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import type { DeadLetters } from 'posthorn';
 import { expect, test } from 'vitest';
 import { LetterOperations } from '../../../src/receiver/dead-letters/letter-operations.ts';
+import { bareKey } from '../../../src/receiver/provider/event-key.ts';
 import { BodyMemory } from '../../../src/receiver/request/body-memory.ts';
 import { fakeTime, passUntil } from '../../support/fake-time.ts';
 import { Gate } from '../../support/gate.ts';
@@ -48,6 +49,8 @@ function slowed(deadLetters: DeadLetters, delaysMs: readonly number[]) {
   return { slow, overlaps, isIdle: () => [...active.values()].every((count) => count === 0) };
 }
 
+const provider = { keyOf: bareKey, storedName: undefined };
+
 test('operations on one id run in the order of their calls, and none of a removed letter afterwards', async () => {
   const pass = fakeTime();
   await fc.assert(
@@ -59,6 +62,7 @@ test('operations on one id run in the order of their calls, and none of a remove
         now: Date.now,
         mayWait: true,
         bodyMemory,
+        provider,
       });
       const stored: number[] = [];
       const removed = new Map<string, number>();
@@ -67,7 +71,7 @@ test('operations on one id run in the order of their calls, and none of a remove
         const wait = { answerBy: performance.now() + waitMs, isUrgent, bodyBytes: 0 };
         if (kind === 'find') return operations.find(id, wait);
         if (kind === 'remove') return operations.remove(id, wait).then(() => removed.set(id, number));
-        const content = { id, rawBody: Buffer.from(''), headers: {}, receivedAt: 0 };
+        const content = { event: { id }, rawBody: Buffer.from(''), headers: {}, receivedAt: 0 };
         const attemptInfo = { attempts: number, handled: [] };
         return operations
           .store(content, attemptInfo, { code: String(number), message: '' }, wait)
@@ -100,7 +104,7 @@ test('an urgent operation goes first, also after one on its id that was not urge
   };
   const operations = new LetterOperations(
     { ...map, get },
-    { limitMs: 10_000, now: Date.now, mayWait: true, bodyMemory },
+    { limitMs: 10_000, now: Date.now, mayWait: true, bodyMemory, provider },
   );
   const answerBy = performance.now() + 10_000;
   await operations.remove('later', { answerBy, isUrgent: false, bodyBytes: 0 });

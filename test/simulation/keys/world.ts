@@ -56,7 +56,7 @@ export class KeyWorld {
     clock.reset(() => 1);
     for (const process of new Set(EVENTS)) {
       clock.process = process;
-      const settings = { leaseMs: LEASE_MS, retryScheduleMs: [60_000], onStoreFailure: 'reject' } as const;
+      const settings = { leaseMs: LEASE_MS, retries: [60_000], onStoreFailure: 'reject' } as const;
       const activity = new Activity();
       const store = new TimeLimitedStore(this.#storeOf(process));
       const services = {
@@ -133,7 +133,8 @@ export class KeyWorld {
     this.#idle.delete(event.process);
     const run = {
       input: {
-        createdAt: 0,
+        identity: { createdAtMs: 0 },
+        receivedAt: 0,
         deadline: { claimWaitMs: () => COMMAND_TIMEOUT_MS },
         origin: { waitsForBusyKeys: true },
       },

@@ -4,6 +4,7 @@ import { createPostgresDeadLetters } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { describe, test } from 'vitest';
 import { IdImport } from '../../../src/cli/ids/id-import.ts';
+import { defaults } from '../../../src/create-receiver.ts';
 import { readOptions } from '../../../src/receiver/settings.ts';
 import { letter } from '../../cli/letters.ts';
 import { ListQueue } from '../../receiver/queue/list-queue.ts';
@@ -53,7 +54,7 @@ const begin: Readonly<Record<string, () => unknown>> = {
   },
   'an import of an id': () => {
     const options = { signingKey: KEY, ...withStore({ complete: never }) };
-    return new IdImport(readOptions(options, createMemoryStore)).take({ id: 'evt_1', recordedAt: 0 });
+    return new IdImport(readOptions(options, defaults)).take({ id: 'evt_1', recordedAt: 0 });
   },
   'a call of a client': () => {
     const profile = { accessToken: never };

@@ -1,10 +1,11 @@
 import { checkBegun } from '../../checks/called-functions.ts';
 import { DataError, HandlerError, PermanentError, type PosthornError } from '../../errors.ts';
-import { entityOf, type WebhookEvent } from '../../events/event.ts';
+import { entityOf, type TypedEvent } from '../../events/event-types.ts';
 import { type StandardSchemaV1, validateData } from '../../events/schema.ts';
 import type { HandlerReport } from '../../outcomes/report.ts';
+import type { EventIdentity } from '../../provider/event-identity.ts';
 import { performance } from '../../timing/process-clock.ts';
-import { dropPromise, isInstance, messageOf, shorten } from '../../values/foreign-values.ts';
+import { dropPromise, isInstance, messageOf, propertyOf, shorten } from '../../values/foreign-values.ts';
 import { type SkipReason, skipReasonOf } from './named-handler.ts';
 import type { HandlerContext, Route } from './route.ts';
 
@@ -26,6 +27,7 @@ export function noteHandled({ handled }: RunProgress, names: readonly string[]):
 
 /** The context of handlers. Its `signal` is created when it is first read. */
 export class RunContext implements HandlerContext {
+  readonly event: EventIdentity;
   readonly attempt: number;
   readonly final: boolean;
   readonly deadlineAt: number;
@@ -35,10 +37,12 @@ export class RunContext implements HandlerContext {
   readonly #source: { readonly signal: AbortSignal };
 
   constructor(
+    event: EventIdentity,
     { deadlineAt, receivedAt, rawBody }: Pick<HandlerContext, 'deadlineAt' | 'receivedAt' | 'rawBody'>,
     { attempt, final }: Pick<HandlerContext, 'attempt' | 'final'>,
     source: { readonly signal: AbortSignal },
   ) {
+    this.event = event;
     this.attempt = attempt;
     this.final = final;
     this.deadlineAt = deadlineAt;
@@ -61,13 +65,14 @@ export class RunContext implements HandlerContext {
 }
 
 /** An event whose data is the output of its entity's schema, if there is a schema. */
-export type ValidEvent = WebhookEvent<string, unknown>;
+export type ValidEvent = TypedEvent;
 
 /** Resolves with the event, whose data is the output of the schema. Rejects with DataError. */
-export async function validateEvent(event: WebhookEvent, schema: StandardSchemaV1): Promise<ValidEvent> {
-  const checked = await validateData(schema, event.data, entityOf(event.type));
+export async function validateEvent(event: TypedEvent, schema: StandardSchemaV1): Promise<ValidEvent> {
+  const checked = await validateData(schema, propertyOf(event, 'data'), entityOf(event.type));
   if (checked instanceof DataError) throw checked;
-  return { ...event, data: checked.data };
+  const { data } = checked;
+  return Object.assign({ ...event }, { data });
 }
 
 /** Returns the handlers that are not known to have succeeded. Those without a name always run. */

@@ -1,11 +1,10 @@
 import { checkBegun } from '../../checks/called-functions.ts';
 import { ConfigurationError } from '../../errors.ts';
-import type { KnownEvent, UnknownEvent, WebhookEvent } from '../../events/event.ts';
-import type { Schemas } from '../../events/schema.ts';
-import type { ReportSource } from '../../outcomes/report.ts';
+import type { TypedEvent } from '../../events/event-types.ts';
+import type { ReportSource, TypeLabels } from '../../outcomes/report.ts';
 import type { HandlerContext } from './route.ts';
 
-/** The second argument of a {@link Middleware}: the context of the handlers, and the step that is run. */
+/** The second argument of a middleware: the context of the handlers, and the step that is run. */
 export interface MiddlewareContext extends HandlerContext {
   /**
    * `handle` around a handler; `enqueue` around adding the job, once for each delivery with queued handlers.
@@ -15,6 +14,8 @@ export interface MiddlewareContext extends HandlerContext {
   readonly handler: { readonly name?: string | undefined };
   /** The beginning of the run: a delivery, `replay` or `dispatch`. Its report has the same `source`. */
   readonly source: ReportSource;
+  /** The type of the event for metrics and names of spans: see `typeLabels` of a report. */
+  readonly typeLabels: TypeLabels;
   /** The number of the run in this process, from 1. Its report has it too. */
   readonly runId: number;
   /**
@@ -25,30 +26,15 @@ export interface MiddlewareContext extends HandlerContext {
   readonly traceContext: Record<string, string>;
 }
 
-/**
- * Runs around each handler: `next()` runs the rest and resolves with what the handler returned. Call
- * `next()` exactly once. A middleware that throws fails the handler. A handler that throws has failed even if
- * the middleware catches the error. The receiver waits for `next()` even if the middleware does not.
- */
-export type Middleware<S extends Schemas = Record<never, never>> = (
-  event: KnownEvent<S> | UnknownEvent<S>,
-  context: MiddlewareContext,
-  next: () => Promise<unknown>,
-) => unknown;
-
-/** A {@link Middleware} as the receiver keeps it: a method, which may take a narrower event. */
+/** A middleware as the receiver keeps it: a method, which may take a narrower event. */
 export interface KeptMiddleware {
-  handle(
-    event: WebhookEvent<string, unknown>,
-    context: MiddlewareContext,
-    next: () => Promise<unknown>,
-  ): unknown;
+  handle(event: TypedEvent, context: MiddlewareContext, next: () => Promise<unknown>): unknown;
 }
 
 /** Runs `last` within the middlewares, the first one outermost. */
 export async function runWithin(
   middlewares: readonly KeptMiddleware[],
-  event: WebhookEvent<string, unknown>,
+  event: TypedEvent,
   context: MiddlewareContext,
   last: () => unknown,
 ): Promise<unknown> {

@@ -1,8 +1,10 @@
-import type { KnownEvent, UnknownEvent, WebhookEvent } from '../../events/event.ts';
-import type { Schemas } from '../../events/schema.ts';
+import type { TypedEvent } from '../../events/event-types.ts';
+import type { EventIdentity } from '../../provider/event-identity.ts';
 
 /** The second argument of a handler. Times are in milliseconds since the epoch. */
 export interface HandlerContext {
+  /** What the receiver knows of the event, in the same form for each provider. */
+  readonly event: EventIdentity;
   /**
    * The number of this attempt to handle the event, from 1. Each claim of the event is an attempt; a
    * concurrent duplicate that waits for a run is not.
@@ -37,9 +39,9 @@ export interface Route {
   readonly queued: boolean;
   // Methods, because TypeScript lets a method take a narrower event: the patterns ensure that it gets only
   // such events.
-  handle(event: WebhookEvent<string, unknown>, context: HandlerContext): unknown;
+  handle(event: TypedEvent, context: HandlerContext): unknown;
   /** Absent if the handler may run for any number of events at once. */
-  concurrencyKey?(event: WebhookEvent<string, unknown>): unknown;
+  concurrencyKey?(event: TypedEvent): unknown;
 }
 
 /** A handler with a concurrency key. */
@@ -70,11 +72,5 @@ export interface HandlerOptions<Event> {
 
 /** The options as the router gets them: `concurrencyKey` is a method, which may take a narrower event. */
 export interface RouteOptions extends Omit<HandlerOptions<unknown>, 'concurrencyKey'> {
-  concurrencyKey?(event: WebhookEvent<string, unknown>): unknown;
+  concurrencyKey?(event: TypedEvent): unknown;
 }
-
-/** Gets the events that no handler matched. `known` says whether the type is in the catalog. */
-export type UnhandledHandler<S extends Schemas = Record<never, never>> = (
-  event: KnownEvent<S> | UnknownEvent<S>,
-  details: { readonly known: boolean },
-) => unknown;

@@ -1,10 +1,11 @@
 import { checkFunction } from '../../checks/called-functions.ts';
 import { checkOptions, invalidOption } from '../../checks/check-options.ts';
 import { ConfigurationError, UnavailableError } from '../../errors.ts';
-import { eventTypes } from '../../events/catalog.ts';
-import type { WebhookEvent } from '../../events/event.ts';
-import { isPattern, matchesPattern, wrongPattern } from '../../events/pattern.ts';
+import { entityOf, type TypedEvent } from '../../events/event-types.ts';
+import { matchesPattern } from '../../events/pattern.ts';
+import type { TypeList } from '../../events/type-list.ts';
 import type { PendingWarnings } from '../../outcomes/pending-warnings.ts';
+import type { TypeLabels } from '../../outcomes/report.ts';
 import { show } from '../../values/foreign-values.ts';
 import { nameOf, takeNameOf } from './named-handler.ts';
 import type { Route, RouteOptions } from './route.ts';
@@ -13,24 +14,31 @@ interface PatternRoute extends Route {
   readonly patterns: readonly string[];
 }
 
-/** An {@link UnhandledHandler} as the router keeps it: a method, which may take a narrower event. */
-interface Fallback {
-  handle(event: WebhookEvent<string, unknown>, details: { readonly known: boolean }): unknown;
+/** The handler of `onUnhandled` as the router keeps it: a method, which may take a narrower event. */
+export interface Fallback {
+  handle(event: TypedEvent, details: { readonly known: boolean }): unknown;
 }
+
+const OTHER = 'other';
+const OTHER_LABELS: TypeLabels = { type: OTHER, entity: OTHER };
 
 /** Finds the handlers of an event. */
 export class Router {
   readonly #routes: PatternRoute[] = [];
   readonly #names = new Set<string>();
-  /** The routes found so far for types of the catalog. */
+  /** The routes found so far for types of the list. */
   readonly #matches = new Map<string, readonly Route[]>();
+  /** The labels of types of the list. */
+  readonly #labels = new Map<string, TypeLabels>();
   #unhandled: Route | undefined;
   #frozen = false;
   readonly #hasQueue: boolean;
+  readonly #types: TypeList;
   readonly #warnings: PendingWarnings;
 
-  /** `hasQueue` says whether handlers may be queued. */
-  constructor(hasQueue: boolean, warnings: PendingWarnings) {
+  /** `hasQueue` says whether handlers may be queued. `types` is the list of the provider. */
+  constructor(types: TypeList, hasQueue: boolean, warnings: PendingWarnings) {
+    this.#types = types;
     this.#hasQueue = hasQueue;
     this.#warnings = warnings;
   }
@@ -47,7 +55,7 @@ export class Router {
     this.checkOpen('on');
     checkFunction(handle, 'the handler');
     if (patterns.length === 0) throw new ConfigurationError('on() needs at least one pattern');
-    for (const pattern of patterns) checkPattern(pattern);
+    for (const pattern of patterns) this.#types.checkPattern(pattern);
     // Each receiver has one router, which stands for it here.
     const warning = takeNameOf(handle, this);
     if (name !== undefined) this.#addName(name);
@@ -82,7 +90,7 @@ export class Router {
     this.#unhandled = {
       name: undefined,
       queued: false,
-      handle: (event) => fallback.handle(event, { known: eventTypes.has(event.type) }),
+      handle: (event) => fallback.handle(event, { known: this.#types.has(event.type) }),
     };
   }
 
@@ -125,8 +133,8 @@ export class Router {
     const known = this.#matches.get(type);
     if (known !== undefined) return known;
     const routes = this.#find(type);
-    // Types that are not in the catalog are unlimited in number, so they are matched each time.
-    if (this.#frozen && eventTypes.has(type)) this.#matches.set(type, routes);
+    // Types that are not in the list are unlimited in number, so they are matched each time.
+    if (this.#frozen && this.#types.has(type)) this.#matches.set(type, routes);
     return routes;
   }
 
@@ -135,6 +143,32 @@ export class Router {
       patterns.some((pattern) => matchesPattern(pattern, type)),
     );
     return routes.length === 0 && this.#unhandled !== undefined ? [this.#unhandled] : routes;
+  }
+
+  /**
+   * The labels of a type for metrics, which are few: those of the provider's list, or of a pattern that
+   * matches.
+   */
+  labelsOf(type: string): TypeLabels {
+    const known = this.#labels.get(type);
+    if (known !== undefined) return known;
+    if (!this.#types.isKnown) return this.#labelsOfPattern(type);
+    const entity = entityOf(type);
+    const labels = {
+      type: this.#types.has(type) ? type : OTHER,
+      entity: this.#types.hasEntity(entity) ? entity : OTHER,
+    };
+    if (this.#types.has(type)) this.#labels.set(type, labels);
+    return labels;
+  }
+
+  #labelsOfPattern(type: string): TypeLabels {
+    const matching = this.#routes
+      .flatMap(({ patterns }) => patterns)
+      .filter((pattern) => pattern !== '*' && matchesPattern(pattern, type))
+      .toSorted((a, b) => b.length - a.length);
+    const [longest] = matching.includes(type) ? [type] : matching;
+    return longest === undefined ? OTHER_LABELS : { type: longest, entity: entityOf(longest) };
   }
 
   /** Throws {@link ConfigurationError} once frozen. */
@@ -170,9 +204,4 @@ function checkConcurrencyKey(concurrencyKey: unknown, name: string | undefined):
       'name of on()',
       'is needed with concurrencyKey: all processes know the keys of a handler by its name',
     );
-}
-
-function checkPattern(pattern: unknown): void {
-  if (isPattern(pattern)) return;
-  throw wrongPattern(pattern, 'Types that are not in this list yet reach "*" and onUnhandled()');
 }

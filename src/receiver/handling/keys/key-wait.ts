@@ -13,8 +13,9 @@ import type { Interruption } from '../handlers/interruption.ts';
 /** The parts of a run that decide how long it waits. */
 interface WaitingRun {
   readonly input: {
-    /** When the event was created, in milliseconds since the epoch. */
-    readonly createdAt: number;
+    readonly identity: { readonly createdAtMs?: number | undefined };
+    /** When the delivery arrived, in milliseconds since the epoch. */
+    readonly receivedAt: number;
     readonly deadline: Pick<Deadline, 'claimWaitMs'>;
     readonly origin: { readonly waitsForBusyKeys: boolean };
   };
@@ -24,7 +25,7 @@ interface WaitingRun {
 
 /** An event that needs a key for one of its handlers, and how long it may wait. */
 export class KeyRequest {
-  /** When the event was created, in milliseconds since the epoch. */
+  /** When the event was created, or when it arrived if that is not known, in milliseconds since the epoch. */
   readonly createdAt: number;
   /** When to give up, by the monotonic clock. */
   readonly until: number;
@@ -34,7 +35,7 @@ export class KeyRequest {
   readonly #run: WaitingRun;
 
   constructor(run: WaitingRun, until: number) {
-    this.createdAt = run.input.createdAt;
+    this.createdAt = run.input.identity.createdAtMs ?? run.input.receivedAt;
     this.until = until;
     this.interruption = run.interruption;
     this.waitsIfBusy = run.input.origin.waitsForBusyKeys;
@@ -87,7 +88,7 @@ export function countsBodyToWait(request: KeyRequest): boolean {
   return request.waitsIfBusy && request.countBody();
 }
 
-/** The events that wait for a key, in the order of `created_at`, then of arrival. */
+/** The events that wait for a key, in the order of their creation, then of arrival. */
 export class WaitingEvents {
   readonly #waiting: WaitingEvent[] = [];
 

@@ -17,8 +17,8 @@ import type { LetterKnowledge } from './letter-rules.ts';
 
 /** The parts of an event that a claim needs. */
 interface LetterEvent {
-  readonly id: string;
-  readonly createdAt: number;
+  readonly key: string;
+  readonly createdAtMs?: number | undefined;
 }
 
 /** The dead letter of one event that is being handled or refused. Failures become warnings. */
@@ -92,7 +92,7 @@ export class EventLetter {
 
   /** Removes the dead letter, even if its writing was given up, or if an earlier delivery left it. */
   async remove(): Promise<void> {
-    const id = this.#storedAs ?? this.#content.id;
+    const id = this.#storedAs ?? this.#operations.idOf(this.#content.event);
     if (id === undefined) return;
     try {
       await this.#operations.remove(id, this.#inBackground);
@@ -102,10 +102,10 @@ export class EventLetter {
   }
 
   /** Removes the dead letter if the event is completed by now: handled, not only enqueued. */
-  async removeIfCompleted({ id, createdAt }: LetterEvent, services: ClaimServices): Promise<void> {
+  async removeIfCompleted({ key, createdAtMs }: LetterEvent, services: ClaimServices): Promise<void> {
     // A dead letter that is written late must not appear after its removal. But a write may never end.
-    await settledWithin(this.#operations.ended(id), this.#deadline.limitMs);
-    const handling = claimedId({ claimId: handlingId(id), createdAt }, services.settings);
+    await settledWithin(this.#operations.ended(key), this.#deadline.limitMs);
+    const handling = claimedId({ claimId: handlingId(key), createdAtMs }, services.settings);
     // If the store fails, the dead letter stays. Its replay will find the id completed, and remove it.
     if (await isCompleted(handling, services)) await this.remove();
   }
@@ -120,7 +120,7 @@ export class EventLetter {
     event: LetterEvent,
     services: ClaimServices,
   ): Promise<void> {
-    const isLate = this.#operations.isPending(event.id);
+    const isLate = this.#operations.isPending(event.key);
     const isReleased = (state ?? (await late)) === 'released';
     if (isLate || !isReleased) await this.removeIfCompleted(event, services);
   }

@@ -1,6 +1,7 @@
 import type { DeadLetter } from '../../dead-letters/dead-letters.ts';
 import type { OperationWait } from '../../dead-letters/operation-queue.ts';
 import { ConfigurationError } from '../../errors.ts';
+import { checkSender } from '../../provider/event-identity.ts';
 import { performance } from '../../timing/process-clock.ts';
 import { show } from '../../values/foreign-values.ts';
 import type { LetterServices } from './letter-services.ts';
@@ -10,9 +11,13 @@ export class ParkedLetter {
   readonly letter: DeadLetter;
   readonly #services: LetterServices;
 
-  /** Throws {@link ConfigurationError} for a value that is not a dead letter. */
+  /**
+   * Throws {@link ConfigurationError} for a value that is not a dead letter, and UnavailableError for one of
+   * another provider.
+   */
   constructor(letter: DeadLetter, services: LetterServices, functionName: string) {
     checkLetter(letter, functionName);
+    checkSender(letter, services.settings.provider, 'the dead letter');
     this.letter = letter;
     this.#services = services;
   }

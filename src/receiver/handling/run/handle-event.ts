@@ -2,7 +2,8 @@ import type { ClaimReply, Granted } from '../../dedupe/claim.ts';
 import { isFinal } from '../../dedupe/last-attempt.ts';
 import type { Lease } from '../../dedupe/lease.ts';
 import { AbortedError, type PosthornError } from '../../errors.ts';
-import { type AnyEvent, entityOf } from '../../events/event.ts';
+import { ageOf } from '../../events/age.ts';
+import { entityOf, type TypedEvent } from '../../events/event-types.ts';
 import type { StandardSchemaV1 } from '../../events/schema.ts';
 import { type Answer, accept, toReportedError } from '../../outcomes/outcome.ts';
 import type { Warning } from '../../outcomes/report.ts';
@@ -61,7 +62,7 @@ async function claimAndHandle(run: Run): Promise<Answer> {
     if (found.state === 'completed') return answerDuplicate(run);
     if (found.state === 'busy') return answerBusy(run);
     beginAttempt(run, found);
-    const parked = run.progress.final ? await prepareLastAttempt(run, found) : undefined;
+    const parked = mustPrepare(run, found) ? await prepareLastAttempt(run, found) : undefined;
     if (parked !== undefined) return parked;
     if (permits !== undefined) await acquirePermits(run, permits);
     const valid = schema === undefined ? event : await validate(run, event, schema);
@@ -92,16 +93,26 @@ function takeClaim({ claim, input, interruption, resources, services }: Run): Pr
 /** Notes the attempt, and begins to renew the lease. */
 function beginAttempt(run: Run, { result, lease }: Granted): void {
   const { input, progress, services } = run;
-  const { now, retryScheduleMs } = services.settings;
-  const { createdAt, origin } = input;
+  const { now, retries } = services.settings;
+  const { identity, origin } = input;
   run.resources.uncountBody();
   run.renewLease(lease);
   run.hasEarlierAttempt = result.attempt > 1;
   progress.attempt = origin.attempt(result);
-  progress.final = origin.isFinal(isFinal(now() - createdAt, retryScheduleMs, result));
+  progress.final = origin.isFinal(isFinal(ageOf(identity.createdAtMs, now()), retries, result));
   noteHandled(progress, result.handled);
   noteHandled(progress, origin.handled);
   run.interruption.throwIfEnded();
+}
+
+/**
+ * Returns true for a last attempt whose dead letter must be stored first. Without retries each attempt of a
+ * delivery is the last one, and storing a letter for each would double the work. So it is stored at the
+ * failure, unless an earlier attempt may have killed its process.
+ */
+function mustPrepare({ input, progress, services }: Run, { result }: Granted): boolean {
+  const isOnlyAttempt = services.settings.retries === 'none' && input.origin.source === 'delivery';
+  return progress.final && (!isOnlyAttempt || result.abandoned > 0);
 }
 
 /**
@@ -109,10 +120,10 @@ function beginAttempt(run: Run, { result, lease }: Granted): void {
  * that may have killed its process is parked without running.
  */
 async function prepareLastAttempt(run: Run, { result }: Granted): Promise<Answer | undefined> {
-  const { deadline, id, origin, routes } = run.input;
+  const { deadline, identity, origin, routes } = run.input;
   const answerBy = deadline.handlersBeginBy;
   run.enter({ step: 'storing' });
-  const earlier = origin.letter ?? (await run.letter?.find(id, answerBy));
+  const earlier = origin.letter ?? (await run.letter?.find(identity.key, answerBy));
   noteHandled(run.progress, earlier?.handled ?? []);
   const signs = {
     leaseRanOut: result.abandoned > 0,
@@ -123,7 +134,7 @@ async function prepareLastAttempt(run: Run, { result }: Granted): Promise<Answer
   const reason = new AbortedError('run_abandoned', 'the process ended while the handlers were running');
   const storedAs = await run.storeLetter(reason, { mayBeRunning: mayRun, answerBy });
   if (mayRun || storedAs === undefined) return undefined;
-  return releaseClaim(run, accept('parked', id, toReportedError(reason)));
+  return releaseClaim(run, accept('parked', identity.id, toReportedError(reason)));
 }
 
 function acquirePermits(run: Run, permits: ConcurrencyLimit): Promise<void> {
@@ -132,9 +143,9 @@ function acquirePermits(run: Run, permits: ConcurrencyLimit): Promise<void> {
 }
 
 /** Resolves with the event, whose data is the output of its schema. */
-function validate(run: Run, event: AnyEvent, schema: StandardSchemaV1): Promise<ValidEvent> {
+function validate(run: Run, event: TypedEvent, schema: StandardSchemaV1): Promise<ValidEvent> {
   run.enter({ step: 'validating' });
-  run.interruption.startLimit(run.services.settings.maxRunMs);
+  run.interruption.startLimit(run.maxRunMs);
   return run.interruption.orAbort(validateEvent(event, schema));
 }
 
@@ -148,7 +159,7 @@ async function handleOnLease(run: Run, event: ValidEvent, lease: Lease): Promise
   const { interruption, resources } = run;
   interruption.throwIfEnded();
   run.enter({ step: 'running' });
-  interruption.startLimit(run.services.settings.maxRunMs);
+  interruption.startLimit(run.maxRunMs);
   run.handlersEnded = startHandlers(run, event, lease);
   try {
     const failure = await interruption.orAbort(run.handlersEnded);
@@ -168,9 +179,9 @@ async function handleOnLease(run: Run, event: ValidEvent, lease: Lease): Promise
 function startHandlers(run: Run, event: ValidEvent, lease: Lease): Promise<PosthornError | undefined> {
   const { input, interruption, progress, runId, resources, services } = run;
   const attempt = { attempt: progress.attempt ?? 1, final: progress.final };
-  const around = { event, runId, attempt, interruption };
+  const around = { event, runId, attempt, interruption, labelsOf: services.labelsOf };
   const { routes, enqueue } = throughMiddlewares(input, services.middlewares, around);
-  const context = new RunContext(input, attempt, interruption);
+  const context = new RunContext(input.identity, input, attempt, interruption);
   const open = routesToRun(routes, progress);
   const keyed = open.filter(hasKey);
   const others = keyed.length === 0 ? open : open.filter((route) => !hasKey(route));

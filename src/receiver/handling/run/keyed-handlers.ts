@@ -2,6 +2,7 @@ import type { Claim } from '../../dedupe/claim.ts';
 import type { Lease } from '../../dedupe/lease.ts';
 import { AbortedError, isPosthornError, type PosthornError, UnavailableError } from '../../errors.ts';
 import { toReportedError } from '../../outcomes/outcome.ts';
+import { keyStart } from '../../provider/event-key.ts';
 import { performance } from '../../timing/process-clock.ts';
 import { settledWithin } from '../../timing/time-limit.ts';
 import { show } from '../../values/foreign-values.ts';
@@ -46,9 +47,10 @@ export class KeyedHandlers {
    * not begin. Never rejects.
    */
   async run(route: KeyedRoute): Promise<PosthornError | undefined> {
+    const { input } = this.#run;
     let key: string;
     try {
-      key = checkKey(route.concurrencyKey(this.#event));
+      key = keyStart(input.identity) + checkKey(route.concurrencyKey(this.#event));
     } catch (error) {
       return failHandler(route.name, error, this.#run.progress);
     }
@@ -131,7 +133,7 @@ export class KeyedHandlers {
       signal.abort(reason);
     };
     this.#note({ running: 1, waiting: -1 });
-    const context = new RunContext(input, this.#attempt, signal);
+    const context = new RunContext(input.identity, input, this.#attempt, signal);
     const ended = runHandler(route, this.#event, context, progress, keyWaitMs);
     const stopListening = interruption.onEnd(() => void this.#limitOverrun(name, key, ended));
     void ended.then(() => {
@@ -145,10 +147,10 @@ export class KeyedHandlers {
   /** After its run was aborted, a handler keeps its key until it ends, for another `maxRunMs` at most. */
   async #limitOverrun(name: string, key: HeldKey, ended: Promise<unknown>): Promise<void> {
     const { input, services } = this.#run;
-    const { maxRunMs } = services.settings;
+    const { maxRunMs } = this.#run;
     const inTime = ended.then(() => true);
     if ((await settledWithin(inTime, maxRunMs, { keepsAlive: false })) === true) return;
-    const late = `the handler "${name}" of the event ${show(input.id)} has not ended`;
+    const late = `the handler "${name}" of the event ${show(input.identity.id)} has not ended`;
     services.pendingWarnings.add(
       `key_overrun: ${late} ${maxRunMs} ms (maxRunMs) after its signal had aborted; another event of its key may run now`,
     );
@@ -161,7 +163,7 @@ export class KeyedHandlers {
   }
 
   #note({ running = 0, waiting = 0 }: { readonly running?: number; readonly waiting?: number }): void {
-    const { interruption, resources, services } = this.#run;
+    const { interruption, resources } = this.#run;
     this.#running += running;
     this.#waiting += waiting;
     if (this.#waiting === 0) resources.uncountBody();
@@ -169,7 +171,7 @@ export class KeyedHandlers {
     if (interruption.endReason !== undefined) return;
     if (this.#running > 0) {
       this.#run.enter({ step: 'running' });
-      interruption.startLimit(services.settings.maxRunMs);
+      interruption.startLimit(this.#run.maxRunMs);
     } else if (this.#waiting > 0) {
       this.#run.enter({ step: 'acquiring' });
       interruption.stopLimit();

@@ -7,12 +7,12 @@ import type { Run } from './run.ts';
  * takes the event.
  */
 export async function recordSuccess(run: Run): Promise<Answer> {
-  const { id, origin } = run.input;
+  const { identity, origin } = run.input;
   run.enter({ step: 'completing' });
   const isKnown = await run.claim.complete();
   if (!isKnown)
     run.warnings.push('completion_pending: the store did not take the completion; it is tried again');
-  const answer = accept(origin.successOutcome, id);
+  const answer = accept(origin.successOutcome, identity.id);
   // A delivery whose deadline comes during the removal gets this answer.
   run.enter({ step: 'ended', answer });
   if (run.letterRules.mayExist) await removeLetter(run, 'success');
@@ -21,7 +21,7 @@ export async function recordSuccess(run: Run): Promise<Answer> {
 
 /** Ends a run whose event another run has handled or enqueued. */
 export async function answerDuplicate(run: Run): Promise<Answer> {
-  const answer = accept('duplicate', run.input.id);
+  const answer = accept('duplicate', run.input.identity.id);
   run.enter({ step: 'ended', answer });
   await removeLetter(run, 'duplicate');
   return answer;
@@ -39,12 +39,12 @@ export function answerBusy(run: Run): Answer {
 async function removeLetter(run: Run, end: 'success' | 'duplicate' | 'busy'): Promise<void> {
   const removal = run.letterRules.removal[end];
   if (removal === 'at once') await run.letter?.remove();
-  if (removal === 'if completed') await run.letter?.removeIfCompleted(run.input, run.services);
+  if (removal === 'if completed') await run.letter?.removeIfCompleted(run.input.identity, run.services);
 }
 
 /** Parks the event if no other attempt follows, and releases its id. */
 export async function recordFailure(run: Run, thrown: unknown): Promise<Answer> {
-  const { id, origin } = run.input;
+  const { identity, origin } = run.input;
   const { attempt, final } = run.progress;
   if (isPosthornError(thrown) && thrown.code === 'completed_elsewhere') return answerDuplicate(run);
   const refused = refuse(thrown);
@@ -56,7 +56,8 @@ export async function recordFailure(run: Run, thrown: unknown): Promise<Answer> 
   // Another process may have taken the event while a handler waited for its key.
   const mayBeRunning = error.code === 'event_running';
   const storedAs = mustPark ? await run.storeLetter(error, { mayBeRunning }) : undefined;
-  if (isClaimed) return releaseClaim(run, storedAs === undefined ? refused : accept('parked', id, error));
+  if (isClaimed)
+    return releaseClaim(run, storedAs === undefined ? refused : accept('parked', identity.id, error));
   // The store has just failed, so the answer does not wait for it. But it may have granted the claim. If the
   // event is final by age, `deliver.ts` parks it.
   void releaseClaim(run, refused);
@@ -71,7 +72,7 @@ export async function releaseClaim(run: Run, answer: Answer): Promise<Answer> {
   if (released.state === 'completed') return answerDuplicate(run);
   // Only if there may be a dead letter: a store without `peek` may count the reading as an attempt.
   if (run.letterRules.removal.givenBack === 'if completed meanwhile')
-    void run.letter?.removeIfCompletedMeanwhile(released, run.input, run.services);
+    void run.letter?.removeIfCompletedMeanwhile(released, run.input.identity, run.services);
   return answer;
 }
 

@@ -1,5 +1,6 @@
 import type { UnavailableError } from '../../errors.ts';
-import type { AnyEvent } from '../../events/event.ts';
+import type { TypedEvent } from '../../events/event-types.ts';
+import type { EventIdentity } from '../../provider/event-identity.ts';
 import type { QueuedJob } from '../../queue/queued-job.ts';
 import type { HeaderValues } from '../../request/headers.ts';
 import type { Deadline } from '../../timing/deadline.ts';
@@ -20,13 +21,12 @@ export type Enqueue = (info: EnqueueInfo) => Promise<UnavailableError | undefine
 
 /** An authentic event, and the handlers that it has. */
 export interface RunInput {
-  /** The event's id, copied because a handler may change the event. */
-  readonly id: string;
-  /** The id that the run claims in the store: `handlingId` or `enqueueingId` of the event's id. */
+  /** Its own copy of what the event says, because a handler may change the event. */
+  readonly identity: EventIdentity;
+  /** The id that the run claims in the store: `handlingId` or `enqueueingId` of the event's key. */
   readonly claimId: string;
-  readonly event: AnyEvent;
-  /** When the event was created, in milliseconds since the epoch. */
-  readonly createdAt: number;
+  /** The event that handlers get. */
+  readonly event: TypedEvent;
   readonly rawBody: Uint8Array;
   readonly headers: HeaderValues;
   readonly receivedAt: number;

@@ -1,6 +1,7 @@
 import type { LetterOperations } from '../../dead-letters/letter-operations.ts';
 import type { ClaimServices } from '../../dedupe/claim.ts';
 import type { PendingWarnings } from '../../outcomes/pending-warnings.ts';
+import type { TypeLabels } from '../../outcomes/report.ts';
 import type { BodyMemory } from '../../request/body-memory.ts';
 import type { Settings } from '../../settings.ts';
 import type { KeptMiddleware } from '../handlers/middleware.ts';
@@ -17,6 +18,8 @@ export interface RunServices extends ClaimServices {
   readonly permits: ConcurrencyLimit | undefined;
   /** Takes the problems that arise after the last report of their run. */
   readonly pendingWarnings: PendingWarnings;
+  /** The labels of a type, for middlewares. */
+  readonly labelsOf: (type: string) => TypeLabels;
   /** The middlewares around each handler, the outermost first. */
   readonly middlewares: readonly KeptMiddleware[];
 }

@@ -70,7 +70,11 @@ export function rulesOf(state: RunState): StateRules {
     case 'running':
       return { ...open, isRunning: true, abortedBy: ['lost', 'completed'], answer: parkedOr(stillRunning) };
     case 'completing':
-      return { ...over, abortedBy: ['lost'], answer: ({ id, origin }) => accept(origin.successOutcome, id) };
+      return {
+        ...over,
+        abortedBy: ['lost'],
+        answer: ({ identity, origin }) => accept(origin.successOutcome, identity.id),
+      };
     case 'failing':
       return { ...over, answer: parkedOr(() => state.error) };
     case 'ended':
@@ -83,8 +87,10 @@ export function rulesOf(state: RunState): StateRules {
 }
 
 function parkedOr(error: () => PosthornError): StateRules['answer'] {
-  return ({ id }, letter) =>
-    letter?.storedAs === undefined ? refuse(error()) : accept('parked', id, toReportedError(error()));
+  return ({ identity }, letter) =>
+    letter?.storedAs === undefined
+      ? refuse(error())
+      : accept('parked', identity.id, toReportedError(error()));
 }
 
 function storeIsSilent(): PosthornError {

@@ -3,6 +3,7 @@ import { Claim, claimedId } from '../../dedupe/claim.ts';
 import { isFinalByAge } from '../../dedupe/last-attempt.ts';
 import type { Lease } from '../../dedupe/lease.ts';
 import { AbortedError, type PosthornError } from '../../errors.ts';
+import { ageOf } from '../../events/age.ts';
 import type { Answer } from '../../outcomes/outcome.ts';
 import type { Warning } from '../../outcomes/report.ts';
 import { performance } from '../../timing/process-clock.ts';
@@ -50,11 +51,13 @@ export class Run {
   handlersEnded: Promise<PosthornError | undefined> | undefined = undefined;
 
   constructor(input: RunInput, services: RunServices) {
+    const { claimId, identity } = input;
+    const { createdAtMs } = identity;
     begun += 1;
     this.runId = begun;
     this.input = input;
     this.services = services;
-    this.claim = new Claim(claimedId(input, services.settings), services, this.warnings);
+    this.claim = new Claim(claimedId({ claimId, createdAtMs }, services.settings), services, this.warnings);
     this.letter = services.letters && letterOf(input, services.letters, this.warnings);
     this.resources = new RunResources(input, services, this.interruption);
   }
@@ -89,9 +92,15 @@ export class Run {
     await settledWithin(Promise.all(this.keyReleases), Math.min(limitMs, LONGEST_RELEASE_MS));
   }
 
+  /** The longest time for its handlers, in milliseconds. */
+  get maxRunMs(): number {
+    const { maxDeliveryRunMs, maxRunMs } = this.services.settings;
+    return this.input.origin.source === 'delivery' ? maxDeliveryRunMs : maxRunMs;
+  }
+
   /** True if the run should have ended by now. */
   get isOverdue(): boolean {
-    return performance.now() > this.input.deadline.answerBy + this.services.settings.maxRunMs;
+    return performance.now() > this.input.deadline.answerBy + this.maxRunMs;
   }
 
   /**
@@ -102,7 +111,8 @@ export class Run {
     reason: LetterReason,
     { mayBeRunning, answerBy }: { readonly mayBeRunning: boolean; readonly answerBy?: number },
   ): Promise<string | undefined> {
-    const { now, maxRunMs } = this.services.settings;
+    const { now } = this.services.settings;
+    const { maxRunMs } = this;
     const { attempt: attempts = 0, handled } = this.progress;
     const runningUntil = mayBeRunning ? now() + maxRunMs : undefined;
     return this.letter?.store(reason, { attempts, handled, runningUntil }, answerBy);
@@ -112,14 +122,14 @@ export class Run {
   get letterRules(): LetterRules {
     const { input, interruption, letter, progress, services } = this;
     if (letter === undefined) return noLetterRules;
-    const { createdAt, deadline, origin } = input;
-    const { now, retryScheduleMs } = services.settings;
+    const { deadline, identity, origin } = input;
+    const { now, retries } = services.settings;
     const moment = {
       isClaimed: progress.attempt !== undefined,
       hasEarlierAttempt: this.hasEarlierAttempt,
       isAborted: interruption.isAborted,
       isPastDeadline: deadline.isPast,
-      isFinalByAge: isFinalByAge(now() - createdAt, retryScheduleMs),
+      isFinalByAge: isFinalByAge(ageOf(identity.createdAtMs, now()), retries),
     };
     return letterRulesOf({ known: letter.known, isStored: letter.storedAs !== undefined, origin, moment });
   }
@@ -136,8 +146,8 @@ export class Run {
 }
 
 function letterOf(input: RunInput, letters: LetterOperations, warnings: Warning[]): EventLetter {
-  const { deadline, event, headers, id, origin, rawBody, receivedAt } = input;
-  const content = { rawBody, headers, receivedAt, id, type: event.type, parkedAt: origin.letter?.parkedAt };
+  const { deadline, headers, identity, origin, rawBody, receivedAt } = input;
+  const content = { rawBody, headers, receivedAt, event: identity, parkedAt: origin.letter?.parkedAt };
   return new EventLetter(letters, content, deadline, warnings, origin.letter?.id);
 }
 

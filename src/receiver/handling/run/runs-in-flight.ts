@@ -76,6 +76,6 @@ export class RunsInFlight {
     for (const run of open) run.interruption.end(reason);
     await Promise.all(open.map((run) => run.answer.settled()));
     await Promise.all(open.map((run) => run.keysReleased()));
-    return abandoned.map(({ input }) => input.id);
+    return abandoned.map(({ input }) => input.identity.id);
   }
 }

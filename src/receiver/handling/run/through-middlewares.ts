@@ -1,6 +1,6 @@
 import { checkBegun } from '../../checks/called-functions.ts';
 import { UnavailableError } from '../../errors.ts';
-import type { ReportSource } from '../../outcomes/report.ts';
+import type { ReportSource, TypeLabels } from '../../outcomes/report.ts';
 import { isInstance, messageOf } from '../../values/foreign-values.ts';
 import { RunContext, type ValidEvent } from '../handlers/handlers.ts';
 import { type KeptMiddleware, type MiddlewareContext, runWithin } from '../handlers/middleware.ts';
@@ -12,6 +12,7 @@ const TRACE_CONTEXT_LIMIT = 8_192;
 
 /** The facts of a run that middlewares get. */
 interface MiddlewareRun {
+  readonly typeLabels: TypeLabels;
   readonly event: ValidEvent;
   readonly runId: number;
   readonly attempt: Pick<HandlerContext, 'attempt' | 'final'>;
@@ -22,9 +23,15 @@ interface MiddlewareRun {
 export function throughMiddlewares(
   input: RunInput,
   middlewares: readonly KeptMiddleware[],
-  run: MiddlewareRun,
+  {
+    labelsOf,
+    ...given
+  }: Omit<MiddlewareRun, 'typeLabels'> & {
+    readonly labelsOf: (type: string) => TypeLabels;
+  },
 ): Pick<RunInput, 'routes' | 'enqueue'> {
   if (middlewares.length === 0) return input;
+  const run: MiddlewareRun = { ...given, typeLabels: labelsOf(input.identity.type) };
   const { routes, enqueue } = input;
   return {
     routes: routes.map((route) => ({
@@ -87,18 +94,20 @@ class RunMiddlewareContext extends RunContext implements MiddlewareContext {
   readonly handler: MiddlewareContext['handler'];
   readonly source: ReportSource;
   readonly runId: number;
+  readonly typeLabels: TypeLabels;
   readonly traceContext: Record<string, string>;
 
   constructor(
     input: RunInput,
-    { attempt, interruption, runId }: MiddlewareRun,
+    { attempt, interruption, runId, typeLabels }: MiddlewareRun,
     { step, handler }: Pick<MiddlewareContext, 'step' | 'handler'>,
   ) {
-    super(input, attempt, interruption);
+    super(input.identity, input, attempt, interruption);
     this.step = step;
     this.handler = handler;
     this.source = input.origin.source;
     this.runId = runId;
+    this.typeLabels = typeLabels;
     // A copy for each handler, because handlers run side by side.
     this.traceContext = { ...input.origin.traceContext };
   }

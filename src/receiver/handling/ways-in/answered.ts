@@ -1,12 +1,7 @@
 import { UnavailableError } from '../../errors.ts';
 import { type AcceptedOutcome, type Answer, accept, isSuccess, refuse } from '../../outcomes/outcome.ts';
+import type { EventMembers } from '../../provider/event-identity.ts';
 import type { FollowedRun } from '../run/runs-in-flight.ts';
-
-/** The members of an event that its report shows, as far as they could be read. */
-export interface EventMembers {
-  readonly id?: string | undefined;
-  readonly type?: string | undefined;
-}
 
 /** The answer to a delivery, a replay or a job, with the facts for its report. */
 export interface Answered {
@@ -32,6 +27,7 @@ export interface AnsweredDelivery extends Answered {
 const HAS_HANDLED: Readonly<Record<AcceptedOutcome, boolean>> = {
   processed: true,
   queued: true,
+  handshake: false,
   duplicate: false,
   ignored: false,
   parked: false,
@@ -40,7 +36,8 @@ const HAS_HANDLED: Readonly<Record<AcceptedOutcome, boolean>> = {
 /** Turns the answer of a run into that of one delivery: if the delivery joined, a success is a duplicate. */
 export function answerTo({ joined }: FollowedRun, answer: Answer): Answer {
   if (!joined) return answer;
-  if (isSuccess(answer)) return HAS_HANDLED[answer.outcome] ? accept('duplicate', answer.id) : answer;
+  if (isSuccess(answer))
+    return HAS_HANDLED[answer.outcome] && answer.id !== undefined ? accept('duplicate', answer.id) : answer;
   if (answer.error.code !== 'deadline_reached') return answer;
   return refuse(
     new UnavailableError('event_running', 'another delivery of this event is still being handled'),

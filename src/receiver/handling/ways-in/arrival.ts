@@ -1,11 +1,13 @@
 import { UnavailableError } from '../../errors.ts';
 import type { ReportSource, Warning } from '../../outcomes/report.ts';
+import type { CheckedProvider } from '../../provider/checked-provider.ts';
 import type { Settings } from '../../settings.ts';
 import { Deadline } from '../../timing/deadline.ts';
 
 /** The beginning of a delivery, a replay or a job. {@link Answered} has its end. */
 export class Arrival {
   readonly receiver: string | undefined;
+  readonly provider: CheckedProvider;
   /** The `source` of the report. Only a delivery has a sender that waits. */
   readonly source: ReportSource;
   readonly receivedAt: number;
@@ -16,11 +18,12 @@ export class Arrival {
 
   /** `isClosing` is true if the receiver is closing. */
   constructor(
-    { name, now, deadlineMs }: Pick<Settings, 'name' | 'now' | 'deadlineMs'>,
+    { name, now, deadlineMs, provider }: Pick<Settings, 'name' | 'now' | 'deadlineMs' | 'provider'>,
     source: ReportSource,
     isClosing: boolean,
   ) {
     this.receiver = name;
+    this.provider = provider;
     this.source = source;
     this.receivedAt = now();
     this.deadline = new Deadline(deadlineMs);

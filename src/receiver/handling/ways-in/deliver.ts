@@ -29,9 +29,12 @@
 import type { Authentic, AuthenticationResult } from '../../authentication/authenticator.ts';
 import { handlingId } from '../../dedupe/claim-id.ts';
 import { EventError, type PosthornError } from '../../errors.ts';
-import { checkAge } from '../../events/event.ts';
-import { type Answer, accept, isSuccess, refuse } from '../../outcomes/outcome.ts';
+import { type Answer, accept, answerHandshake, isSuccess, refuse } from '../../outcomes/outcome.ts';
+import { isReadFailure } from '../../provider/read-failure.ts';
+import { SentHeaders } from '../../request/single-headers.ts';
+import type { Settings } from '../../settings.ts';
 import type { Awaitable } from '../../timing/awaitable.ts';
+import { messageOf } from '../../values/foreign-values.ts';
 import { deliveryOrigin } from '../run/origin.ts';
 import type { Run } from '../run/run.ts';
 import type { RunInput } from '../run/run-input.ts';
@@ -41,7 +44,13 @@ import { type AnsweredDelivery, answerTo } from './answered.ts';
 import type { Arrival } from './arrival.ts';
 import { isQueued, toEnqueueInput } from './enqueue.ts';
 import { parkRefused } from './park-refused.ts';
-import { type EventFacts, factsOfRefused, type ParsedEvent, readEvent } from './read-event.ts';
+import {
+  type AgedEvent,
+  checkDeliveredAge,
+  type EventFacts,
+  factsOfRefused,
+  readEvent,
+} from './read-event.ts';
 import type { ReceiverServices } from './receiver-services.ts';
 
 /** The facts about a delivery before its answer. */
@@ -91,41 +100,55 @@ function begin(
   const { authentic } = authentication;
   const { headers, keyIndex, rawBody } = authentic;
   const { settings } = services;
-  let read: ParsedEvent | undefined;
+  let read: AgedEvent | undefined;
   try {
-    read = readEvent(rawBody, settings);
-    const { event, isFinalByAge } = read;
+    const answer = handshakeWith(authentic, settings);
+    if (answer !== undefined) return { facts: { keyIndex, bodyRead: true }, answer };
+    read = readEvent(authentic, settings);
+    const { identity: event, isFinalByAge } = read;
     const followedOrAnswer = beginEvent(services, authentic, read, arrival);
     return { facts: { event, isFinalByAge, keyIndex, bodyRead: true }, ...followedOrAnswer };
   } catch (error) {
-    const refused = refuse(error);
-    const { event, isFinalByAge } = factsOfRefused(refused.error, read, rawBody, settings);
+    const refused = refuse(isReadFailure(error) ? error.cause : error);
+    const { event, isFinalByAge } = factsOfRefused(error, refused.error, read, settings);
     const facts = { event, isFinalByAge, keyIndex, bodyRead: true };
     if (!isFinalByAge && !(refused.error instanceof EventError)) return { facts, answer: refused };
-    const content = { rawBody, headers, receivedAt: arrival.receivedAt, ...event };
+    const content = { rawBody, headers, receivedAt: arrival.receivedAt, event: event ?? {} };
     return { facts, answer: parkRefused(services, refused, content, arrival) };
+  }
+}
+
+/** The answer to a request that is not an event, but a question of the sender. */
+function handshakeWith({ rawBody, headers }: Authentic, { provider }: Settings): Answer | undefined {
+  if (provider.handshake === undefined) return undefined;
+  try {
+    const reply = provider.handshake({ rawBody, headers: new SentHeaders(headers) });
+    return reply === undefined ? undefined : answerHandshake(reply);
+  } catch (cause) {
+    const message = `handshake of the provider failed: ${messageOf(cause)}`;
+    throw new EventError('envelope_invalid', message, {}, { cause });
   }
 }
 
 /** Checks the age of an event and finds its handlers, then starts or joins its run. */
 function beginEvent(
   { completions, router, runs, settings }: ReceiverServices,
-  { rawBody, headers }: Authentic,
-  { parsed: event, createdAt, ageMs }: ParsedEvent,
+  { rawBody, headers, isTimed }: Authentic,
+  read: AgedEvent,
   arrival: Arrival,
 ): { readonly followed: FollowedRun } | { readonly answer: Answer } {
   const { queue } = settings;
-  const { id, type } = event;
-  checkAge(event, ageMs, settings.maxEventAgeMs);
+  const { event, identity } = read;
+  const { key, id, type } = identity;
+  checkDeliveredAge(read, isTimed, settings);
   arrival.checkNotClosing();
   const routes = router.matchAny(type);
   if (routes.length === 0) return { answer: accept('ignored', id) };
   const { receivedAt, deadline } = arrival;
   const handlingInput: RunInput = {
-    id,
-    claimId: handlingId(id),
+    identity,
+    claimId: handlingId(key),
     event,
-    createdAt,
     rawBody,
     headers,
     receivedAt,
@@ -135,7 +158,7 @@ function beginEvent(
     origin: deliveryOrigin,
   };
   const isForWorkers = queue !== undefined && routes.some(isQueued);
-  const input = isForWorkers ? toEnqueueInput(handlingInput, queue, settings.now) : handlingInput;
+  const input = isForWorkers ? toEnqueueInput(handlingInput, queue, settings) : handlingInput;
   if (completions.has(input.claimId)) return { answer: accept('duplicate', id) };
   return { followed: runs.startOrJoin(input) };
 }
@@ -159,8 +182,9 @@ async function finish(
   const isUnfinished = settled === undefined;
   const answered = { answer, event, followed, keyIndex, isFinalByAge: final, bodyRead, isUnfinished };
   if (isSuccess(answer) || !final) return answered;
-  const id = await park(run, answer.error, deadline.letterBy);
-  return id === undefined ? answered : { ...answered, answer: accept('parked', id, answer.error) };
+  const storedAs = await park(run, answer.error, deadline.letterBy);
+  if (storedAs === undefined) return answered;
+  return { ...answered, answer: accept('parked', run.input.identity.id, answer.error) };
 }
 
 /** Parks the event during or after its run, for a delivery that no retry will follow. */
@@ -170,6 +194,6 @@ async function park(run: Run, error: PosthornError, answerBy: number): Promise<s
   const storedAs = await run.storeLetter(error, { mayBeRunning, answerBy });
   // The event may have been completed before the dead letter was stored.
   if (storedAs !== undefined && rulesOf(run.state).hasEnded)
-    void run.letter?.removeIfCompleted(run.input, run.services);
+    void run.letter?.removeIfCompleted(run.input.identity, run.services);
   return storedAs;
 }

@@ -1,7 +1,9 @@
-import { isSuccess, statusOf } from '../../outcomes/outcome.ts';
+import { type Answer, isSuccess, statusOf } from '../../outcomes/outcome.ts';
 import type { PendingWarnings } from '../../outcomes/pending-warnings.ts';
-import type { ObserveOptions, Observer, Report, Warning } from '../../outcomes/report.ts';
+import type { ObserveOptions, Observer, Report, TypeLabels, Warning } from '../../outcomes/report.ts';
 import type { Reporter } from '../../outcomes/reporter.ts';
+import type { CheckedProvider } from '../../provider/checked-provider.ts';
+import type { EventMembers } from '../../provider/event-identity.ts';
 import type { Delivery } from '../../request/delivery.ts';
 import { waitUntil } from '../../request/delivery-functions.ts';
 import type { Activity } from '../../timing/activity.ts';
@@ -20,12 +22,19 @@ interface LastDelivery {
 /** Makes the reports of deliveries, replays and jobs, and sends them to the observers. */
 export class DeliveryReports {
   readonly #reporter: Reporter;
+  readonly #labelsOf: (type: string) => TypeLabels;
   readonly #activity: Activity;
   readonly #warnings: PendingWarnings;
   #lastDelivery: LastDelivery | undefined;
 
-  constructor(reporter: Reporter, activity: Activity, warnings: PendingWarnings) {
+  constructor(
+    reporter: Reporter,
+    labelsOf: (type: string) => TypeLabels,
+    activity: Activity,
+    warnings: PendingWarnings,
+  ) {
     this.#reporter = reporter;
+    this.#labelsOf = labelsOf;
     this.#activity = activity;
     this.#warnings = warnings;
   }
@@ -45,7 +54,7 @@ export class DeliveryReports {
       const { outcome, error } = answered.answer;
       this.#lastDelivery = { receivedAt: arrival.receivedAt, outcome, code: error?.code };
     }
-    const report = toReport(arrival, answered, { answerSent, late: false });
+    const report = this.#toReport(arrival, answered, { answerSent, late: false });
     this.#reporter.emit(report);
     return report;
   }
@@ -76,42 +85,56 @@ export class DeliveryReports {
   ): Promise<void> {
     const answer = await run.answer.settled();
     if (run.progress.attempt !== undefined)
-      this.#reporter.emit(toReport(arrival, { ...answered, answer }, { answerSent, late: true }));
+      this.#reporter.emit(this.#toReport(arrival, { ...answered, answer }, { answerSent, late: true }));
     await run.keysReleased();
+  }
+
+  /** Creates the report of an answer. `late` is true for the end of a run that went on after the answer. */
+  #toReport(
+    arrival: Arrival,
+    { answer, event, followed, isFinalByAge = false, keyIndex }: Answered,
+    { answerSent, late }: Pick<Report, 'answerSent' | 'late'>,
+  ): Report {
+    const { deadline, provider, receivedAt, receiver, source, warnings } = arrival;
+    const { run, joined = false } = followed ?? {};
+    const attempted = run?.progress.attempt !== undefined;
+    const isLast = isFinalByAge || (attempted && run.progress.final);
+    return {
+      receiver,
+      provider: provider.name,
+      outcome: answer.outcome,
+      source,
+      runId: joined ? undefined : run?.runId,
+      status: statusOf(answer),
+      code: answer.error?.code,
+      event: reportedEvent(provider, event, answer),
+      typeLabels: event?.type === undefined ? undefined : this.#labelsOf(event.type),
+      attempt: run?.progress.attempt,
+      final: attempted ? run.progress.final : undefined,
+      late,
+      answerSent,
+      receivedAt,
+      durationMs: performance.now() - deadline.startedAt,
+      endpointAtRisk: provider.cutsOff && !isSuccess(answer) && source === 'delivery' && isLast,
+      warnings: allWarnings(warnings, run?.warningsNow),
+      error: answer.error,
+      keyIndex,
+      handlers: joined || run === undefined ? [] : run.progress.reports,
+    };
   }
 }
 
-/** Creates the report of an answer. `late` is true for the end of a run that went on after the answer. */
-function toReport(
-  arrival: Arrival,
-  { answer, event, followed, isFinalByAge = false, keyIndex }: Answered,
-  { answerSent, late }: Pick<Report, 'answerSent' | 'late'>,
-): Report {
-  const { deadline, receivedAt, receiver, source, warnings } = arrival;
-  const { run, joined = false } = followed ?? {};
-  const attempted = run?.progress.attempt !== undefined;
-  const id = event?.id ?? (isSuccess(answer) ? answer.id : undefined);
-  const isLast = isFinalByAge || (attempted && run.progress.final);
-  return {
-    receiver,
-    outcome: answer.outcome,
-    source,
-    runId: joined ? undefined : run?.runId,
-    status: statusOf(answer),
-    code: answer.error?.code,
-    event: id === undefined ? undefined : { id, type: event?.type },
-    attempt: run?.progress.attempt,
-    final: attempted ? run.progress.final : undefined,
-    late,
-    answerSent,
-    receivedAt,
-    durationMs: performance.now() - deadline.startedAt,
-    endpointAtRisk: !isSuccess(answer) && source === 'delivery' && isLast,
-    warnings: allWarnings(warnings, run?.warningsNow),
-    error: answer.error,
-    keyIndex,
-    handlers: joined || run === undefined ? [] : run.progress.reports,
-  };
+/** The event of a report; undefined if its id could not be read. */
+function reportedEvent(
+  { keyOf }: CheckedProvider,
+  event: EventMembers | undefined,
+  answer: Answer,
+): Report['event'] {
+  const { id = answer.id, type, account } = event ?? {};
+  if (id === undefined) return undefined;
+  const key = keyOf({ id, account });
+  if (key === id) return { id, type };
+  return { id, type, key, ...(account !== undefined && { account }) };
 }
 
 /** Leaves out repetitions, because a store that fails is called again and again. */

@@ -1,19 +1,20 @@
 import { handlingId } from '../../dedupe/claim-id.ts';
 import { AbortedError, EventError, JobError, UnavailableError } from '../../errors.ts';
-import { type AnyEvent, createdAtMs, parseEvent } from '../../events/event.ts';
-import { readUnchecked } from '../../events/unchecked-event.ts';
 import { type Answer, accept, refuse } from '../../outcomes/outcome.ts';
+import { checkSender, type EventMembers } from '../../provider/event-identity.ts';
+import { isReadFailure } from '../../provider/read-failure.ts';
 import { type ReadJob, readJob } from '../../queue/queued-job.ts';
-import { messageOf } from '../../values/foreign-values.ts';
+import { isInstance, messageOf } from '../../values/foreign-values.ts';
 import type { Route } from '../handlers/route.ts';
 import type { Router } from '../handlers/router.ts';
 import { jobOrigin } from '../run/origin.ts';
 import type { Run } from '../run/run.ts';
-import type { Answered, EventMembers } from './answered.ts';
+import type { Answered } from './answered.ts';
 import type { Arrival } from './arrival.ts';
 import type { FilledDispatchOptions } from './dispatch-options.ts';
 import { parkFailedJob } from './park-failed-job.ts';
 import { parkRefused } from './park-refused.ts';
+import { membersOfRefused, type ParsedEvent, parseEvent } from './read-event.ts';
 import type { ReceiverServices } from './receiver-services.ts';
 
 /**
@@ -31,47 +32,63 @@ export async function dispatch(
   const { attempt, failure } = options;
   let known: EventMembers | undefined;
   try {
-    const event = parseJobEvent(job);
-    known = { id: event.id, type: event.type };
+    checkSender(job, services.settings.provider, 'the job');
+    const parsed = parseJobEvent(job, services);
+    known = parsed.identity;
     arrival.checkNotClosing();
     if (failure === undefined)
-      return { event: known, ...(await runJob(services, job, event, options, arrival)) };
-    const answer = await parkFailedJob(services, { ...job, event, attempt, failure }, arrival);
+      return { event: known, ...(await runJob(services, job, parsed, options, arrival)) };
+    const answer = await parkFailedJob(
+      services,
+      { ...job, identity: parsed.identity, attempt, failure },
+      arrival,
+    );
     return { event: known, answer };
   } catch (error) {
-    const refused = refuse(error);
+    const refused = refuse(isReadFailure(error) ? error.cause : error);
     const { code } = refused.error;
     const isMissing = code === 'handler_missing' && options.parksMissing;
     const mustPark = options.final && (isMissing || code === 'internal_error');
     const attemptInfo = { attempts: attempt, handled: job.handled };
-    const { id, type } = known ?? readUnchecked(job.rawBody);
-    const event = { id, type };
+    const event = known ?? membersOfRefused(isInstance(error, JobError) ? error.cause : error);
     if (!mustPark) return { event, answer: refused };
     return {
       event,
-      answer: await parkRefused(services, refused, { ...job, ...event }, arrival, attemptInfo),
+      answer: await parkRefused(services, refused, { ...job, event }, arrival, attemptInfo),
     };
+  }
+}
+
+/** Returns true for a job of this provider whose event can be read. */
+export function canReadJob(services: ReceiverServices, value: unknown): boolean {
+  try {
+    const job = readJob(value);
+    checkSender(job, services.settings.provider, 'the job');
+    parseJobEvent(job, services);
+    return true;
+  } catch {
+    return false;
   }
 }
 
 async function runJob(
   { completions, router, runs, settings }: ReceiverServices,
   job: ReadJob,
-  event: AnyEvent,
+  { event, identity }: ParsedEvent,
   options: FilledDispatchOptions,
   { deadline }: Arrival,
 ): Promise<Answered> {
   const { rawBody, headers, receivedAt } = job;
-  const { id } = event;
-  const claimId = handlingId(id);
-  const routes = workerRoutes(router, event.type, job);
+  const { id, key, type } = identity;
+  const claimId = handlingId(key);
+  const routes = workerRoutes(router, type, job);
   if (completions.has(claimId)) return { answer: accept('duplicate', id) };
   if (runs.find(claimId) !== undefined)
     throw new UnavailableError('event_running', 'this process is handling the event already');
   const deadlineAt = settings.now() + settings.maxRunMs;
-  const times = { createdAt: createdAtMs(event), receivedAt, deadlineAt, deadline };
+  const times = { receivedAt, deadlineAt, deadline };
   const origin = jobOrigin(job, options);
-  const run = runs.start({ id, claimId, event, rawBody, headers, ...times, routes, origin });
+  const run = runs.start({ identity, claimId, event, rawBody, headers, ...times, routes, origin });
   return { followed: { run, joined: false }, answer: await settledOrAborted(run, options.signal) };
 }
 
@@ -90,9 +107,9 @@ async function settledOrAborted(run: Run, signal: AbortSignal | undefined): Prom
 }
 
 /** The event passed its checks before it was queued, so only damage can make it invalid. */
-function parseJobEvent({ rawBody }: ReadJob): AnyEvent {
+function parseJobEvent(job: ReadJob, { settings }: ReceiverServices): ParsedEvent {
   try {
-    return parseEvent(rawBody);
+    return parseEvent(job, settings);
   } catch (cause) {
     if (!(cause instanceof EventError)) throw cause;
     const message = `the body of the job is not an event: ${messageOf(cause)}`;

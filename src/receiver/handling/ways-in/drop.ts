@@ -2,9 +2,10 @@ import type { DeadLetter } from '../../dead-letters/dead-letters.ts';
 import { enqueueingId, handlingId } from '../../dedupe/claim-id.ts';
 import { isHeld } from '../../dedupe/lease.ts';
 import { retentionFor } from '../../dedupe/retention.ts';
-import { createdAtMs, parseEvent } from '../../events/event.ts';
+import { readHeaders } from '../../request/headers.ts';
 import { claimForLetter, type LetterClaim } from '../letters/claim-for-letter.ts';
 import { ParkedLetter } from '../letters/parked-letter.ts';
+import { parseEvent } from './read-event.ts';
 import type { ReceiverServices } from './receiver-services.ts';
 
 /**
@@ -16,21 +17,21 @@ import type { ReceiverServices } from './receiver-services.ts';
 export async function drop(services: ReceiverServices, letter: DeadLetter): Promise<boolean> {
   const parked = new ParkedLetter(letter, services, 'drop()');
   if (parked.isRunning || !(await parked.isStillParked())) return false;
-  const createdAt = createdAtOf(letter);
+  const createdAtMs = createdAtOf(letter, services.settings);
   const claims: LetterClaim[] = [];
   let isDropped = false;
   try {
     // With a queue, the run before the answer has an id of its own.
     if (services.settings.queue !== undefined) {
-      const enqueueing = await claimForLetter(services, { claimId: enqueueingId(letter.id), createdAt });
+      const enqueueing = await claimForLetter(services, { claimId: enqueueingId(letter.id), createdAtMs });
       if (enqueueing.state === 'busy') return false;
       if (enqueueing.state === 'claimed') claims.push(enqueueing);
     }
-    const found = await claimForLetter(services, { claimId: handlingId(letter.id), createdAt });
+    const found = await claimForLetter(services, { claimId: handlingId(letter.id), createdAtMs });
     if (found.state === 'claimed') claims.push(found);
     // Until the claim, another process could replay or drop the dead letter, or begin a last attempt.
     const mayDrop = found.state === 'claimed' && (await parked.isStillParked()) && (await areHeld(claims));
-    if (mayDrop) await complete(services, letter.id, createdAt);
+    if (mayDrop) await complete(services, letter.id, createdAtMs);
     isDropped = mayDrop;
     if (isDropped || found.state === 'completed') await parked.remove();
     return isDropped;
@@ -46,18 +47,25 @@ async function areHeld(claims: readonly LetterClaim[]): Promise<boolean> {
 }
 
 /** Completes the enqueueing first: until the handling is completed too, the dead letter can be replayed. */
-async function complete({ settings, store }: ReceiverServices, id: string, createdAt: number): Promise<void> {
+async function complete(
+  { settings, store }: ReceiverServices,
+  key: string,
+  createdAtMs: number | undefined,
+): Promise<void> {
   // A completion counts with any token.
-  const request = { token: 'dropped', retentionMs: retentionFor(createdAt, settings) };
-  if (settings.queue !== undefined) await store.complete({ id: enqueueingId(id), ...request });
-  await store.complete({ id: handlingId(id), ...request });
+  const request = { token: 'dropped', retentionMs: retentionFor(createdAtMs, settings) };
+  if (settings.queue !== undefined) await store.complete({ id: enqueueingId(key), ...request });
+  await store.complete({ id: handlingId(key), ...request });
 }
 
 /** A body that is not an event has no time of creation, so its id is remembered for `retentionMs`. */
-function createdAtOf({ rawBody }: DeadLetter): number {
+function createdAtOf(
+  { account, headers, rawBody }: DeadLetter,
+  settings: ReceiverServices['settings'],
+): number | undefined {
   try {
-    return createdAtMs(parseEvent(rawBody));
+    return parseEvent({ rawBody, headers: readHeaders(headers), account }, settings).identity.createdAtMs;
   } catch {
-    return Number.NEGATIVE_INFINITY;
+    return undefined;
   }
 }

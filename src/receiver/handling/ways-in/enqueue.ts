@@ -1,8 +1,10 @@
 import { checkBegun } from '../../checks/called-functions.ts';
 import { enqueueingId } from '../../dedupe/claim-id.ts';
 import { UnavailableError } from '../../errors.ts';
+import { senderOf } from '../../provider/event-identity.ts';
 import type { Queue } from '../../queue/queue.ts';
 import { createJob, type QueuedJob } from '../../queue/queued-job.ts';
+import type { Settings } from '../../settings.ts';
 import { mustWait } from '../../timing/must-wait.ts';
 import { withTimeLimit } from '../../timing/time-limit.ts';
 import { messageOf } from '../../values/foreign-values.ts';
@@ -18,18 +20,28 @@ export function isQueued({ queued }: Route): boolean {
  * Returns the input of a run that runs only the handlers before the answer, and then enqueues the event. In
  * the store it has an id of its own.
  */
-export function toEnqueueInput(input: RunInput, queue: Queue, now: () => number): RunInput {
-  const { id, event, rawBody, headers, receivedAt, deadline, routes } = input;
-  const { type } = event;
+export function toEnqueueInput(
+  input: RunInput,
+  queue: Queue,
+  { now, provider }: Pick<Settings, 'now' | 'provider'>,
+): RunInput {
+  const { identity, rawBody, headers, receivedAt, deadline, routes } = input;
+  const { key, type } = identity;
   const handlers = routes.filter(isQueued).flatMap(({ name }) => name ?? []);
   return {
     ...input,
-    claimId: enqueueingId(id),
+    claimId: enqueueingId(key),
     origin: enqueueOrigin,
     routes: routes.filter((route) => !isQueued(route)),
     enqueue: ({ countBody, ...progress }) => {
-      const content = { id, type, rawBody, headers, receivedAt, queuedAt: now(), handlers, ...progress };
-      return addInTime(queue, createJob(content), deadline.enqueueMs, countBody);
+      const sender = senderOf(identity, provider);
+      const facts = { rawBody, headers, receivedAt, queuedAt: now(), handlers, ...progress };
+      return addInTime(
+        queue,
+        createJob({ id: key, ...sender, type, ...facts }),
+        deadline.enqueueMs,
+        countBody,
+      );
     },
   };
 }

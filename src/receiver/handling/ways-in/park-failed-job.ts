@@ -1,8 +1,8 @@
 import { handlingId } from '../../dedupe/claim-id.ts';
 import { isHeld } from '../../dedupe/lease.ts';
 import { PosthornError, UnavailableError } from '../../errors.ts';
-import { type AnyEvent, createdAtMs } from '../../events/event.ts';
 import { type Answer, accept, refuse, toReportedError } from '../../outcomes/outcome.ts';
+import type { EventIdentity } from '../../provider/event-identity.ts';
 import type { ReadJob } from '../../queue/queued-job.ts';
 import { claimForLetter } from '../letters/claim-for-letter.ts';
 import { EventLetter } from '../letters/event-letter.ts';
@@ -12,7 +12,7 @@ import type { ReceiverServices } from './receiver-services.ts';
 
 /** A job that its queue has given up. */
 interface FailedJob extends Pick<ReadJob, 'rawBody' | 'headers' | 'receivedAt' | 'handled'> {
-  readonly event: AnyEvent;
+  readonly identity: EventIdentity;
   /** The number of attempts that the queue has made. */
   readonly attempt: number;
   readonly failure: JobFailure;
@@ -29,13 +29,12 @@ export async function parkFailedJob(
   job: FailedJob,
   { deadline, warnings }: Arrival,
 ): Promise<Answer> {
-  const { event, failure, rawBody, headers, receivedAt } = job;
-  const { id, type } = event;
+  const { failure, headers, identity, rawBody, receivedAt } = job;
+  const { createdAtMs, id, key } = identity;
   const { letters } = services;
-  const createdAt = createdAtMs(event);
-  const content = { rawBody, headers, receivedAt, id, type };
+  const content = { rawBody, headers, receivedAt, event: identity };
   const letter = letters && new EventLetter(letters, content, deadline, warnings);
-  const found = await claimForLetter(services, { claimId: handlingId(id), createdAt }, warnings);
+  const found = await claimForLetter(services, { claimId: handlingId(key), createdAtMs }, warnings);
   if (found.state === 'completed') return answerHandled(id, letter);
   if (found.state !== 'claimed') return refuse(stillRunning());
   const { claim, lease, result } = found;
@@ -52,7 +51,7 @@ export async function parkFailedJob(
   }
   const released = await claim.release(handled);
   if (released.state === 'completed') return answerHandled(id, letter);
-  await letter?.removeIfCompletedMeanwhile(released, { id, createdAt }, services);
+  await letter?.removeIfCompletedMeanwhile(released, identity, services);
   const error = toReportedError(new PosthornError(failure.code, failure.message));
   return letter?.storedAs === undefined ? refuse(error) : accept('parked', id, error);
 }

@@ -1,6 +1,7 @@
 import type { AttemptInfo, LetterContent } from '../../dead-letters/letter-operations.ts';
 import { handlingId } from '../../dedupe/claim-id.ts';
 import { type Answer, accept, type Refused } from '../../outcomes/outcome.ts';
+import { keyOfMembers } from '../../provider/event-identity.ts';
 import { performance } from '../../timing/process-clock.ts';
 import { settledWithin } from '../../timing/time-limit.ts';
 import { EventLetter } from '../letters/event-letter.ts';
@@ -14,23 +15,22 @@ import type { ReceiverServices } from './receiver-services.ts';
 export async function parkRefused(
   services: ReceiverServices,
   refused: Refused,
-  { rawBody, headers, receivedAt, id: eventId, type }: LetterContent,
+  content: LetterContent,
   { deadline, warnings }: Arrival,
   attemptInfo: AttemptInfo = { attempts: 0, handled: [] },
 ): Promise<Answer> {
   const { error } = refused;
   const lookMs = deadline.answerOrParkBy - performance.now();
-  if (eventId !== undefined && (await isKnownAsHandled(services, handlingId(eventId), lookMs)))
-    return accept('duplicate', eventId);
-  const content = { rawBody, headers, receivedAt, id: eventId, type };
+  const { id } = content.event;
+  const key = keyOfMembers(services.settings.provider, content.event);
+  if (id !== undefined && key !== undefined && (await isKnownAsHandled(services, handlingId(key), lookMs)))
+    return accept('duplicate', id);
   if (services.letters === undefined) return refused;
   const letter = new EventLetter(services.letters, content, deadline, warnings);
-  const id = await letter.store(error, attemptInfo, deadline.letterBy);
-  if (id === undefined) return refused;
-  // Without an age, the id is remembered for `retentionMs`.
-  const createdAt = Number.NEGATIVE_INFINITY;
-  if (eventId !== undefined) void letter.removeIfCompleted({ id: eventId, createdAt }, services);
-  return accept('parked', id, error);
+  const storedAs = await letter.store(error, attemptInfo, deadline.letterBy);
+  if (storedAs === undefined) return refused;
+  if (key !== undefined) void letter.removeIfCompleted({ key }, services);
+  return accept('parked', id ?? storedAs, error);
 }
 
 /**

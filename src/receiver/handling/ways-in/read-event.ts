@@ -1,52 +1,111 @@
 import { isFinalByAge } from '../../dedupe/last-attempt.ts';
 import { EventError, type PosthornError } from '../../errors.ts';
-import { type AnyEvent, createdAtMs, parseEvent } from '../../events/event.ts';
-import { readUnchecked } from '../../events/unchecked-event.ts';
+import { ageOf, checkAge, isTimeMs } from '../../events/age.ts';
+import type { TypedEvent } from '../../events/event-types.ts';
+import type { EventIdentity, EventMembers } from '../../provider/event-identity.ts';
+import type { ReadEvent } from '../../provider/provider.ts';
+import { isReadFailure } from '../../provider/read-failure.ts';
+import type { HeaderValues } from '../../request/headers.ts';
+import { SentHeaders } from '../../request/single-headers.ts';
 import type { Settings } from '../../settings.ts';
+import { isInstance, messageOf, show, textOf } from '../../values/foreign-values.ts';
 import type { Answered } from './answered.ts';
 
 /** The facts about the event of a delivery that its report needs. */
 export type EventFacts = Required<Pick<Answered, 'event' | 'isFinalByAge'>>;
 
-/** An event that has been parsed, and its age. */
-export interface ParsedEvent extends EventFacts {
-  readonly parsed: AnyEvent;
-  /** In milliseconds since the epoch. */
-  readonly createdAt: number;
-  readonly ageMs: number;
+/** An event that has been read. */
+export interface ParsedEvent {
+  readonly identity: EventIdentity;
+  /** When it was created, as the sender wrote it. */
+  readonly createdAt: string | undefined;
+  /** The event that handlers get. */
+  readonly event: TypedEvent;
 }
 
-type AgeSettings = Pick<Settings, 'now' | 'retryScheduleMs'>;
+/** An event of a delivery, and its age. */
+export interface AgedEvent extends ParsedEvent {
+  readonly ageMs: number;
+  readonly isFinalByAge: boolean;
+}
 
-/** Parses an event, and tells its age. */
-export function readEvent(rawBody: Uint8Array, { now, retryScheduleMs }: AgeSettings): ParsedEvent {
-  const parsed = parseEvent(rawBody);
-  const { id, type } = parsed;
-  const createdAt = createdAtMs(parsed);
-  const ageMs = now() - createdAt;
-  return {
-    parsed,
-    createdAt,
-    ageMs,
-    event: { id, type },
-    isFinalByAge: isFinalByAge(ageMs, retryScheduleMs),
-  };
+/** A body of an event, with the headers that came with it. */
+interface EventContent {
+  readonly rawBody: Uint8Array;
+  readonly headers: HeaderValues;
+  readonly account?: string | undefined;
+}
+
+/** Reads the event in an authentic body. Throws {@link EventError}, or ReadFailure. */
+export function parseEvent(content: EventContent, { provider }: Pick<Settings, 'provider'>): ParsedEvent {
+  const headers = new SentHeaders(content.headers);
+  try {
+    const read = checkRead(provider.readEvent({ rawBody: content.rawBody, headers }));
+    const { id, type, createdAtMs, createdAt, event } = read;
+    if (headers.isTooLong) throw new TypeError('a header with a part of the event is too long');
+    const { account } = content;
+    const key = provider.keyOf({ id, account });
+    return { identity: { key, id, type, createdAtMs, provider: provider.name, account }, createdAt, event };
+  } catch (error) {
+    if (isReadFailure(error) || isInstance(error, EventError)) throw error;
+    const message = `the body is not an event of ${provider.name}: ${messageOf(error)}`;
+    throw new EventError('envelope_invalid', message, {}, { cause: error });
+  }
+}
+
+/** Checks what `readEvent` of a provider returned. */
+function checkRead(read: ReadEvent): ReadEvent {
+  const { id, type, createdAtMs, event } = read;
+  if (textOf(id) === undefined) throw new TypeError(`its id must be a text, got ${show(id)}`);
+  if (textOf(type) === undefined) throw new TypeError(`its type must be a text, got ${show(type)}`);
+  if (createdAtMs !== undefined && !isTimeMs(createdAtMs))
+    throw new TypeError(`its time must be a number of milliseconds, got ${show(createdAtMs)}`);
+  if (typeof event !== 'object' || event === null) throw new TypeError('it must be an object');
+  return read;
+}
+
+/** Reads the event of a delivery, and tells its age. */
+export function readEvent(content: EventContent, settings: Settings): AgedEvent {
+  const parsed = parseEvent(content, settings);
+  const ageMs = ageOf(parsed.identity.createdAtMs, settings.now());
+  return { ...parsed, ageMs, isFinalByAge: isFinalByAge(ageMs, settings.retries) };
 }
 
 /**
- * Returns the facts about an event that is refused. `read` is given if the event could be parsed. After an
+ * Checks the age of an event that was delivered. If the request has a signed time, an old copy of it has been
+ * refused already, so that only an age that the user has set counts.
+ */
+export function checkDeliveredAge(
+  { ageMs, createdAt, identity }: Pick<AgedEvent, 'ageMs' | 'createdAt' | 'identity'>,
+  isTimed: boolean,
+  { isAgeOfTimedLimited, maxEventAgeMs }: Settings,
+): void {
+  if (!isTimed || isAgeOfTimedLimited) checkAge(identity, createdAt, ageMs, maxEventAgeMs);
+}
+
+/** Returns the members of an event that could be read before `error`. */
+export function membersOfRefused(error: unknown): EventMembers {
+  return isReadFailure(error) || isInstance(error, EventError) ? error.event : {};
+}
+
+/**
+ * Returns the facts about an event that is refused. `read` is given if the event could be read. After an
  * error inside posthorn its members are read without any check. Without its age, it counts as too old for a
  * retry.
  */
 export function factsOfRefused(
+  thrown: unknown,
   error: PosthornError,
-  read: ParsedEvent | undefined,
-  rawBody: Uint8Array,
-  { now, retryScheduleMs }: AgeSettings,
+  read: AgedEvent | undefined,
+  { now, retries }: Pick<Settings, 'now' | 'retries'>,
 ): EventFacts {
-  if (error instanceof EventError) return { event: error.event, isFinalByAge: read?.isFinalByAge ?? false };
-  if (read !== undefined) return read;
-  const { id, type, createdAt } = readUnchecked(rawBody);
-  const isUndated = Number.isNaN(createdAt);
-  return { event: { id, type }, isFinalByAge: isUndated || isFinalByAge(now() - createdAt, retryScheduleMs) };
+  if (error instanceof EventError)
+    return { event: read?.identity ?? error.event, isFinalByAge: read?.isFinalByAge ?? false };
+  if (read !== undefined) return { event: read.identity, isFinalByAge: read.isFinalByAge };
+  const createdAtMs = isReadFailure(thrown) ? thrown.createdAtMs : undefined;
+  const isUndated = createdAtMs === undefined;
+  return {
+    event: membersOfRefused(thrown),
+    isFinalByAge: isUndated || isFinalByAge(now() - createdAtMs, retries),
+  };
 }

@@ -24,7 +24,7 @@ interface ServiceParts
 /** Creates the services of one receiver. */
 export function createServices({ activity, ...given }: ServiceParts): ReceiverServices {
   const { bodyMemory, settings } = given;
-  const { deadLetters, deadlineMs, maxRunning, now } = settings;
+  const { deadLetters, deadlineMs, maxRunning, now, provider } = settings;
   // If handlers may run without the store, they do not wait for a connection.
   const mayWait = settings.onStoreFailure === 'reject';
   const store = new TimeLimitedStore(settings.store, { mayWait });
@@ -33,7 +33,9 @@ export function createServices({ activity, ...given }: ServiceParts): ReceiverSe
   const services = {
     ...given,
     store,
-    letters: deadLetters && new LetterOperations(deadLetters, { limitMs, now, mayWait, bodyMemory }),
+    labelsOf: (type: string) => given.router.labelsOf(type),
+    letters:
+      deadLetters && new LetterOperations(deadLetters, { limitMs, now, mayWait, bodyMemory, provider }),
     completions,
     keys: new ConcurrencyKeys({ settings, store, completions, bodyMemory }),
     permits: Number.isFinite(maxRunning) ? new ConcurrencyLimit(maxRunning, bodyMemory) : undefined,

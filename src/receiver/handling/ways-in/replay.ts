@@ -1,11 +1,11 @@
 import type { DeadLetter } from '../../dead-letters/dead-letters.ts';
 import { enqueueingId, handlingId } from '../../dedupe/claim-id.ts';
 import { UnavailableError } from '../../errors.ts';
-import { readableMembers } from '../../events/envelope.ts';
-import { createdAtMs, parseEvent } from '../../events/event.ts';
 import { type AcceptedOutcome, type Answer, accept, isSuccess, refuse } from '../../outcomes/outcome.ts';
+import type { EventMembers } from '../../provider/event-identity.ts';
+import { isReadFailure } from '../../provider/read-failure.ts';
 import { readHeaders } from '../../request/headers.ts';
-import { messageOf } from '../../values/foreign-values.ts';
+import { messageOf, propertyOf, textOf } from '../../values/foreign-values.ts';
 import { claimForLetter } from '../letters/claim-for-letter.ts';
 import { ParkedLetter } from '../letters/parked-letter.ts';
 import { replayOrigin } from '../run/origin.ts';
@@ -13,6 +13,7 @@ import type { RunInput } from '../run/run-input.ts';
 import { type Answered, answerTo } from './answered.ts';
 import type { Arrival } from './arrival.ts';
 import { isQueued } from './enqueue.ts';
+import { parseEvent } from './read-event.ts';
 import type { ReceiverServices } from './receiver-services.ts';
 
 /** Runs a parked event, and waits for the end of its handlers. */
@@ -21,13 +22,24 @@ export async function replay(
   letter: DeadLetter,
   arrival: Arrival,
 ): Promise<Answered> {
-  const parked = new ParkedLetter(letter, services, 'replay()');
-  const event = readableMembers(letter);
+  const event = membersOf(letter);
   try {
+    const parked = new ParkedLetter(letter, services, 'replay()');
     return { event, ...(await runParked(services, parked, arrival)) };
   } catch (error) {
-    return { event, answer: refuse(error) };
+    return { event, answer: refuse(isReadFailure(error) ? error.cause : error) };
   }
+}
+
+/** The event of a dead letter, as far as the letter says. */
+function membersOf(letter: DeadLetter): EventMembers {
+  const sendersId =
+    propertyOf(letter, 'eventId') ?? (letter?.provider === undefined ? propertyOf(letter, 'id') : undefined);
+  return {
+    id: textOf(sendersId),
+    type: textOf(propertyOf(letter, 'type')),
+    account: textOf(propertyOf(letter, 'account')),
+  };
 }
 
 async function runParked(
@@ -38,27 +50,25 @@ async function runParked(
   const { completions, router, runs, settings } = services;
   const { letter } = parked;
   if (parked.isRunning) throw stillRunning();
-  const event = parseEvent(letter.rawBody);
-  const { id } = event;
+  const { account, rawBody, receivedAt } = letter;
+  const headers = readHeaders(letter.headers);
+  const { event, identity } = parseEvent({ rawBody, headers, account }, settings);
+  const { id } = identity;
   arrival.checkNotClosing();
-  const routes = router.matchAny(event.type);
+  const routes = router.matchAny(identity.type);
   if (routes.length === 0) return { answer: accept('ignored', id) };
-  const claimId = handlingId(id);
+  const claimId = handlingId(identity.key);
   if (completions.has(claimId)) {
     await remove(parked, arrival);
     return { answer: accept('duplicate', id) };
   }
-  const { rawBody, receivedAt } = letter;
-  const createdAt = createdAtMs(event);
   const times = {
-    createdAt,
     receivedAt,
     deadlineAt: settings.now() + settings.maxRunMs,
     deadline: arrival.deadline,
   };
-  const headers = readHeaders(letter.headers);
   const origin = replayOrigin(letter);
-  const input = { id, claimId, event, rawBody, headers, ...times, routes, origin };
+  const input = { identity, claimId, event, rawBody, headers, ...times, routes, origin };
   // If a run of this process has the event, the replay joins it.
   const isExclusive = routes.some(isQueued) && runs.find(claimId) === undefined;
   const run = isExclusive ? runExclusively : runOrJoin;
@@ -75,9 +85,9 @@ async function runExclusively(
   parked: ParkedLetter,
   arrival: Arrival,
 ): Promise<Answered> {
-  const { createdAt, id } = input;
+  const { createdAtMs, key } = input.identity;
   const { warnings } = arrival;
-  const enqueueing = await claimForLetter(services, { claimId: enqueueingId(id), createdAt }, warnings);
+  const enqueueing = await claimForLetter(services, { claimId: enqueueingId(key), createdAtMs }, warnings);
   if (enqueueing.state === 'busy')
     throw new UnavailableError(
       'event_running',
@@ -115,6 +125,7 @@ const NEEDS_NO_LETTER: Readonly<Record<AcceptedOutcome, boolean>> = {
   duplicate: true,
   ignored: true,
   queued: true,
+  handshake: false,
   parked: false,
 };
 

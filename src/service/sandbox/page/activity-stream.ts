@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { WebhookEvent } from '../../../receiver/events/event.ts';
+import type { WebhookEvent } from '../../../providers/banking-service/event.ts';
 import { setImmediate } from '../../../receiver/timing/process-clock.ts';
 import type { Answer } from '../answer.ts';
 import type { DeliveryAttempt } from '../attempt.ts';

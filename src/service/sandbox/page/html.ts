@@ -1,4 +1,4 @@
-import { catalog } from '../../../receiver/events/catalog.ts';
+import { catalog } from '../../../providers/banking-service/catalog.ts';
 import type { Advice } from './advice.ts';
 
 /** The page without the data of the stream. `base` is the path below which the sandbox is served. */

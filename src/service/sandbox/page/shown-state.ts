@@ -1,4 +1,4 @@
-import type { WebhookEvent } from '../../../receiver/events/event.ts';
+import type { WebhookEvent } from '../../../providers/banking-service/event.ts';
 import type { DeliveryAttempt } from '../attempt.ts';
 import { shownQuote } from '../fx-quotes.ts';
 import { shownId } from '../shown-id.ts';

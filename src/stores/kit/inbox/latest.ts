@@ -1,5 +1,6 @@
 import { toKey } from '../../../receiver/dedupe/store.ts';
-import { parseTime } from '../../../receiver/events/time.ts';
+import type { EventIdentity } from '../../../receiver/provider/event-identity.ts';
+import { keyStart } from '../../../receiver/provider/event-key.ts';
 import { propertyOf, show } from '../../../receiver/values/foreign-values.ts';
 import { InboxError } from './inbox-error.ts';
 
@@ -21,8 +22,11 @@ export interface LatestEvent {
   readonly rank: number;
 }
 
-/** Reads the result of `latest` for an event. Throws InboxError if it has no key, or an unusable rank. */
-export function readLatest(handler: string, given: unknown, createdAt: string): LatestEvent {
+/**
+ * Reads the result of `latest` for an event. Throws InboxError if it has no key, or an unusable rank. An
+ * event whose sender does not say when it was created needs a rank, which then decides alone.
+ */
+export function readLatest(handler: string, given: unknown, event: EventIdentity): LatestEvent {
   const isRanked = typeof given === 'object' && given !== null;
   const key = isRanked ? propertyOf(given, 'key') : given;
   const rank = isRanked ? propertyOf(given, 'rank') : 0;
@@ -37,17 +41,21 @@ export function readLatest(handler: string, given: unknown, createdAt: string): 
     const message = `${name} must give a safe integer as rank, got ${show(rank)}`;
     throw new InboxError('inbox_latest_invalid', message);
   }
-  return { key: toKey(key), createdAt: toTimestamp(createdAt), rank };
+  const { createdAtMs, provider } = event;
+  if (createdAtMs === undefined && !isRanked) {
+    const reason = `events of ${show(provider)} do not say when they were created`;
+    throw new InboxError('inbox_latest_invalid', `${name} must give { key, rank }, because ${reason}`);
+  }
+  return { key: toKey(keyStart(event) + key), createdAt: toTimestamp(createdAtMs ?? 0), rank };
 }
 
 /**
  * Returns the time in a form that also compares as a text. It has microseconds, as in PostgreSQL, because two
- * events of one resource can be created in the same millisecond. Finer digits are cut off.
+ * events of one resource can be created in the same millisecond.
  */
-function toTimestamp(createdAt: string): string {
-  const ms = parseTime(createdAt);
-  if (ms === undefined) throw new Error(`created_at must be a time in ISO 8601, got ${show(createdAt)}`);
-  const [, fraction = '0'] = /[.,](\d+)/.exec(createdAt) ?? [];
-  // An offset has whole minutes: the fraction is that of UTC as well.
-  return `${new Date(ms).toISOString().slice(0, -'.000Z'.length)}.${fraction.slice(0, 6).padEnd(6, '0')}Z`;
+function toTimestamp(createdAtMs: number): string {
+  const microseconds = Math.round(createdAtMs * 1_000);
+  const seconds = Math.floor(microseconds / 1_000_000);
+  const fraction = String(microseconds - seconds * 1_000_000).padStart(6, '0');
+  return `${new Date(seconds * 1_000).toISOString().slice(0, -'.000Z'.length)}.${fraction}Z`;
 }

@@ -9,11 +9,10 @@ import { show } from '../../../receiver/values/foreign-values.ts';
 import type { HandlerNames } from './handler-names.ts';
 import { type LatestEvent, type RankedKey, readLatest } from './latest.ts';
 
-/** The parts of an event that an inbox reads. */
+/** An event of the default provider, as far as an inbox was interested in it before there were others. */
 export interface InboxEvent {
-  /** Two events with the same id are the same event. */
   readonly id: string;
-  /** A time in ISO 8601. With the option `latest`, the inbox compares it. */
+  /** A time in ISO 8601. */
   readonly created_at: string;
 }
 
@@ -55,7 +54,7 @@ export interface OnceRun extends RecordKey {
  * transaction with the record of the event, or resolves with the reason for skipping it. Throws
  * {@link ConfigurationError}.
  */
-export function onceHandler<Event extends InboxEvent>(
+export function onceHandler<Event>(
   { scope, names, name, handler, options }: OnceArguments<Event>,
   runOnce: (run: OnceRun, event: Event, context: HandlerContext) => Promise<SkipReason | undefined>,
 ): (event: Event, context: HandlerContext) => Promise<unknown> {
@@ -64,10 +63,10 @@ export function onceHandler<Event extends InboxEvent>(
   const handleOnce = async (event: Event, context: HandlerContext): Promise<unknown> => {
     const run: OnceRun = {
       scope,
-      eventKey: toKey(event.id),
+      eventKey: toKey(context.event.key),
       handler: name,
       // Read before the transaction begins, because it may throw.
-      latest: latest === undefined ? undefined : readLatest(name, latest(event), event.created_at),
+      latest: latest === undefined ? undefined : readLatest(name, latest(event), context.event),
     };
     const reason = await runOnce(run, event, context);
     return reason === undefined ? undefined : skipped(reason);
@@ -80,7 +79,7 @@ export function contextWith<Member extends object>(
   context: HandlerContext,
   member: Member,
 ): HandlerContext & Member {
-  return Object.assign(new RunContext(context, context, context), member);
+  return Object.assign(new RunContext(context.event, context, context, context), member);
 }
 
 /** This much of the delivery's time is kept, so that its report can say why the handler did not begin. */

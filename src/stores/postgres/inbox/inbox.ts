@@ -65,7 +65,7 @@ export interface PostgresInbox<Tx = PostgresTransaction> {
    * }));
    * ```
    */
-  once<Event extends InboxEvent, Result = unknown>(
+  once<Event = InboxEvent, Result = unknown>(
     name: string,
     handler: (event: Event, context: InboxContext<Tx>) => Result & NotAGenerator<Result>,
     options?: OnceOptions<Event>,
@@ -136,7 +136,7 @@ function createInbox<Tx>(
       onceHandler({ scope, names, name, handler, options }, async (once, event, context) => {
         const limits = new RunLimits(context);
         const idleMs = longestIdleMs(context);
-        const run: InboxRun = { ...once, eventId: event.id, statements, limits, idleMs };
+        const run: InboxRun = { ...once, eventId: context.event.id, statements, limits, idleMs };
         const handle = async (transaction: Tx): Promise<unknown> =>
           checkBegun(await handler(event, contextWith(context, { transaction })));
         try {

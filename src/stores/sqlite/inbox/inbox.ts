@@ -58,7 +58,7 @@ export interface SqliteInbox {
    * }));
    * ```
    */
-  once<Event extends InboxEvent, Result>(
+  once<Event = InboxEvent, Result = unknown>(
     name: string,
     handler: (
       event: Event,

@@ -1,6 +1,6 @@
 import { createMemoryStore, createReceiver, type Store } from 'posthorn';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { envelope } from '../../../../src/receiver/events/envelope.ts';
+import { envelope } from '../../../../src/providers/banking-service/envelope.ts';
 import { deliveryOf } from '../../../support/delivery-of.ts';
 import { createMapDeadLetters } from '../../../support/map-dead-letters.ts';
 import {

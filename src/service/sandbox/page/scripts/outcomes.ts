@@ -5,6 +5,7 @@ const outcomeBadges: Readonly<Record<Outcome, string>> = {
   processed: 'good',
   duplicate: 'good',
   queued: 'queued',
+  handshake: 'good',
   parked: 'parked',
   ignored: 'ignored',
   rejected: 'refused',

@@ -22,6 +22,21 @@ export function parseTime(text: string): number | undefined {
   return time === undefined ? undefined : Date.parse(time);
 }
 
+/** Further digits are cut off. */
+const DIGITS_OF_MICROSECONDS = 6;
+
+/**
+ * Does the same as {@link parseTime}, with microseconds as a fraction: two events of one resource can be
+ * created in the same millisecond.
+ */
+export function parseTimeInParts(text: string): number | undefined {
+  const ms = parseTime(text);
+  if (ms === undefined || text.length <= '2026-03-31T09:05:00.123Z'.length) return ms;
+  const [, fraction = ''] = /[.,](\d+)/.exec(text) ?? [];
+  const beyondMs = fraction.slice(3, DIGITS_OF_MICROSECONDS).padEnd(3, '0');
+  return ms + Number(beyondMs) / 1_000;
+}
+
 function toComplete(text: string): string | undefined {
   if (z.validate(complete, text)) return text;
   const [, date, time, seconds = '00', fraction = '0', utc, hours, minutes = '00'] = LENIENT.exec(text) ?? [];

@@ -1,0 +1,13 @@
+import { EventError } from '../receiver/errors.ts';
+
+// `ignoreBOM: true` keeps a byte order mark in the text, where JSON.parse refuses it (RFC 8259, section 8.1).
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Parses a body of JSON in strict UTF-8. Throws {@link EventError}. */
+export function parseJson(rawBody: Uint8Array): unknown {
+  try {
+    return JSON.parse(utf8.decode(rawBody));
+  } catch (cause) {
+    throw new EventError('body_not_json', 'the body is not JSON in strict UTF-8', {}, { cause });
+  }
+}

@@ -1,0 +1,50 @@
+import { SignatureError, UnavailableError } from '../errors.ts';
+import type { HeaderValues } from '../request/headers.ts';
+import { SentHeaders } from '../request/single-headers.ts';
+import { messageOf } from '../values/foreign-values.ts';
+import { type Key, readKeys } from './key.ts';
+import type { CustomSignature, SentSignature, SignatureCheck, SigningKeySet } from './signature-check.ts';
+import { createKeySource, type SigningKeys } from './signing-keys.ts';
+
+/** Creates the check for a signature that a function of the application verifies. */
+export function createCustomCheck(signature: CustomSignature, signingKey: SigningKeys): SignatureCheck {
+  const importKeys = (keys: Key | readonly Key[], name: string): SigningKeySet => {
+    const list = readKeys(keys, name);
+    return { verify: (rawBody, sent) => findKey(signature, list, rawBody, sent) };
+  };
+  return {
+    keys: createKeySource(signingKey, importKeys),
+    readHead: toSent,
+    isSent: () => true,
+  };
+}
+
+function toSent(values: HeaderValues): SentSignature {
+  const headers = new SentHeaders(values);
+  return { headers, signatures: [], signedAtMs: undefined, toleranceMs: 0, content: undefined };
+}
+
+async function findKey(
+  signature: CustomSignature,
+  keys: readonly Key[],
+  rawBody: Uint8Array,
+  { headers }: SentSignature,
+): Promise<number> {
+  for (const [index, key] of keys.entries()) {
+    if (await isSigned(() => signature.verify({ rawBody, headers, key }))) return index;
+  }
+  throw new SignatureError(
+    'signature_mismatch',
+    'verify of the provider found no key that signed the request',
+  );
+}
+
+async function isSigned(verify: () => unknown): Promise<boolean> {
+  try {
+    return (await verify()) === true;
+  } catch (cause) {
+    if (cause instanceof SignatureError) throw cause;
+    const message = `verify of the provider failed: ${messageOf(cause)}`;
+    throw new UnavailableError('keys_unavailable', message, { cause });
+  }
+}

@@ -1,0 +1,116 @@
+import { ConfigurationError } from '../errors.ts';
+import { show } from '../values/foreign-values.ts';
+import { entityOf } from './event-types.ts';
+import { nearestOf } from './nearest.ts';
+import { isPatternForm, matchesPattern } from './pattern.ts';
+
+/** A filter for the sender, of the types that the handlers want. */
+export interface TypeFilter {
+  readonly entity: string;
+  readonly types: readonly string[];
+}
+
+/** The types of a sender: a list, or none if the provider has no list. */
+export class TypeList {
+  readonly #types: readonly string[];
+  readonly #set: ReadonlySet<string>;
+  readonly #byEntity = new Map<string, string[]>();
+
+  constructor(types: readonly string[] = []) {
+    this.#types = types;
+    this.#set = new Set(types);
+    for (const type of types) {
+      const entity = entityOf(type);
+      const known = this.#byEntity.get(entity) ?? [];
+      known.push(type.slice(entity.length + 1));
+      this.#byEntity.set(entity, known);
+    }
+  }
+
+  /** False if the provider has no list. */
+  get isKnown(): boolean {
+    return this.#types.length > 0;
+  }
+
+  has(type: string): boolean {
+    return this.#set.has(type);
+  }
+
+  get types(): readonly string[] {
+    return this.#types;
+  }
+
+  get entities(): readonly string[] {
+    return [...this.#byEntity.keys()];
+  }
+
+  hasEntity(entity: string): boolean {
+    return this.#byEntity.has(entity);
+  }
+
+  /** Throws {@link ConfigurationError} for a pattern of the wrong form, or one that matches no known type. */
+  checkPattern(pattern: unknown): void {
+    if (this.isKnown) {
+      if (this.isPattern(pattern)) return;
+      throw this.wrongPattern(pattern, 'Types that are not in this list yet reach "*" and onUnhandled()');
+    }
+    if (isPatternForm(pattern)) return;
+    const dotted = typeof pattern === 'string' ? pattern.trim().replaceAll(/[\s/]+/g, '.') : '';
+    const question = isPatternForm(dotted) ? ` Did you mean ${show(dotted)}?` : '';
+    throw new ConfigurationError(
+      `${show(pattern)} is not a pattern.${question} A pattern is "*", a type, or a prefix with ".*" behind it; ` +
+        'a type has 1 to 255 characters without white space, "/" and "*"',
+    );
+  }
+
+  /** Returns true for a pattern that matches a type of the list. */
+  isPattern(value: unknown): value is string {
+    return typeof value === 'string' && this.#types.some((type) => matchesPattern(value, type));
+  }
+
+  /**
+   * Creates the error for a value that is not a pattern. `ofNewTypes` says how types outside the list are
+   * treated.
+   */
+  wrongPattern(value: unknown, ofNewTypes: string): ConfigurationError {
+    const nearest = typeof value === 'string' ? this.nearestPattern(value) : undefined;
+    const question = nearest === undefined ? '' : ` Did you mean "${nearest}"?`;
+    const [first = ''] = this.#types;
+    return new ConfigurationError(
+      `${show(value)} matches no event type.${question} A pattern is "*", a type such as "${first}", or a ` +
+        `prefix such as "${entityOf(first)}.*"; the types are ${this.#types.join(', ')}. ${ofNewTypes}`,
+    );
+  }
+
+  /** The pattern that was probably meant by a misspelt one; undefined if none is near. */
+  nearestPattern(misspelt: string): string | undefined {
+    const prefixes = this.#types.flatMap((type) => {
+      const segments = type.split('.').slice(0, -1);
+      return segments.map((_, index) => `${segments.slice(0, index + 1).join('.')}.*`);
+    });
+    const patterns = [...this.#types, ...new Set(prefixes)];
+    // A longer text is not near to any pattern, and takes long to compare.
+    if (misspelt.length > 2 * Math.max(...patterns.map(({ length }) => length))) return undefined;
+    const { text, distance } = nearestOf(misspelt, patterns);
+    return distance <= text.length / 5 ? text : undefined;
+  }
+
+  /** The type that is nearest to a text, at any distance. */
+  nearestType(text: string): string {
+    return nearestOf(text, this.#types).text;
+  }
+
+  /**
+   * Turns patterns into filters of the sender: an empty list means every event. Each type is named, because
+   * an empty list of types need not mean all of an entity (interface, "Webhook").
+   */
+  toFilters(patterns: readonly string[]): TypeFilter[] {
+    if (patterns.includes('*')) return [];
+    const isWanted = (type: string): boolean => patterns.some((pattern) => matchesPattern(pattern, type));
+    const filters = Array.from(this.#byEntity, ([entity, types]) => ({
+      entity,
+      types: types.filter((type) => isWanted(`${entity}.${type}`)),
+    }));
+    return filters.filter(({ types }) => types.length > 0);
+  }
+}

@@ -1,0 +1,63 @@
+import { propertyOf } from '../values/foreign-values.ts';
+
+/** An event by its sender: the parts of its key. */
+export interface EventOrigin {
+  /** The sender's id of the event. */
+  readonly id: string;
+  /** The account of the sender, if it is known. */
+  readonly account?: string | undefined;
+}
+
+/** Returns the key of an event: no other event in the store has it. */
+export type EventKeyFunction = (origin: EventOrigin) => string;
+
+/**
+ * Keys begin with it, unless the provider has a function of its own. Stores hold such keys, so it must not
+ * change. `claim-id.ts` gives no other id this prefix.
+ */
+const PREFIX = 'handled:from:';
+
+/** An id that could be taken for such a key. */
+const LOOKS_LIKE_KEY = /^(?:handled:)+from:/;
+
+/**
+ * Creates the function for the keys of a provider. The lengths keep name, account and id apart, because an
+ * account and an id can hold any character.
+ */
+export function keyFunctionOf(name: string): EventKeyFunction {
+  const start = `${PREFIX}${name.length}:${name}:`;
+  return ({ id, account }) =>
+    account === undefined ? `${start}-:${id}` : `${start}${account.length}:${account}:${id}`;
+}
+
+/**
+ * The key of an event of the provider that was there first: its id as it stands. An id that looks like a key
+ * of another provider gets `handled:` before it.
+ */
+export const bareKey: EventKeyFunction = ({ id }) => (LOOKS_LIKE_KEY.test(id) ? `handled:${id}` : id);
+
+/** Returns true for a key that has the escape of `claim-id.ts` already. */
+export function isEscapedKey(key: string): boolean {
+  return LOOKS_LIKE_KEY.test(key);
+}
+
+/**
+ * Returns the part of a key that says where the event comes from: all keys of the same provider and account
+ * begin with it. It is empty if the key is the id as it stands.
+ */
+export function keyStart({ key, id }: { readonly key: string; readonly id: string }): string {
+  const start = key.slice(0, key.length - id.length);
+  return start.startsWith(PREFIX) ? start : '';
+}
+
+/** A symbol that all copies of this package in a process share: the process may load two builds. */
+const BARE_KEYS = Symbol.for('posthorn.bareKeys');
+
+/** Marks the provider whose ids are keys as they stand: that of the versions that knew no other. */
+export function withBareKeys<P extends object>(provider: P): P {
+  return Object.assign(provider, { [BARE_KEYS]: true });
+}
+
+export function hasBareKeys(provider: unknown): boolean {
+  return propertyOf(provider, BARE_KEYS) === true;
+}

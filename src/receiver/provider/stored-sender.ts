@@ -1,0 +1,20 @@
+import * as z from 'zod/mini';
+import type { StoredSender } from './event-identity.ts';
+
+/** The members of a dead letter or a job that name its sender. */
+export const senderMembers: {
+  readonly [Name in keyof StoredSender]-?: z.ZodMiniOptional<z.ZodMiniString>;
+} = {
+  eventId: z.optional(z.string()),
+  provider: z.optional(z.string()),
+  account: z.optional(z.string()),
+};
+
+/**
+ * The member that a later version may write in place of the body. Versions without the key to it must refuse
+ * it by name: they would misread the rest.
+ */
+export function notSealed(subject: string): z.ZodMiniOptional<z.ZodMiniType<never>> {
+  const problem = `is there: the ${subject} is sealed, and this version of posthorn cannot open it`;
+  return z.optional(z.custom<never>(() => false, problem));
+}
