@@ -57,7 +57,9 @@ export function parseEvent(content: EventContent, { provider }: Pick<Settings, '
 function checkRead(read: ReadEvent): ReadEvent {
   const { id, type, createdAtMs, event } = read;
   if (textOf(id) === undefined) throw new TypeError(`its id must be a text, got ${show(id)}`);
-  if (textOf(type) === undefined) throw new TypeError(`its type must be a text, got ${show(type)}`);
+  // Types are compared, never stored as a key, so a lone surrogate does no harm.
+  if (typeof type !== 'string' || type === '')
+    throw new TypeError(`its type must be a text, got ${show(type)}`);
   if (createdAtMs !== undefined && !isTimeMs(createdAtMs))
     throw new TypeError(`its time must be a number of milliseconds, got ${show(createdAtMs)}`);
   if (typeof event !== 'object' || event === null) throw new TypeError('it must be an object');
