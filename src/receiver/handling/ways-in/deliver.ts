@@ -121,13 +121,14 @@ function begin(
 /** The answer to a request that is not an event, but a question of the sender. */
 function handshakeWith({ rawBody, headers }: Authentic, { provider }: Settings): Answer | undefined {
   if (provider.handshake === undefined) return undefined;
+  let reply: unknown;
   try {
-    const reply = provider.handshake({ rawBody, headers: new SentHeaders(headers) });
-    return reply === undefined ? undefined : answerHandshake(reply);
+    reply = provider.handshake({ rawBody, headers: new SentHeaders(headers) });
   } catch (cause) {
     const message = `handshake of the provider failed: ${messageOf(cause)}`;
     throw new EventError('envelope_invalid', message, {}, { cause });
   }
+  return reply === undefined ? undefined : answerHandshake(reply);
 }
 
 /** Checks the age of an event and finds its handlers, then starts or joins its run. */
