@@ -46,7 +46,9 @@ const MEMBERS = [
  */
 export function defineProvider<E extends TypedEvent>(provider: Provider<E>): Provider<E> {
   checkOptions(provider, MEMBERS, 'defineProvider');
-  const { name, signature, types, handshake, readEvent, answerWithinMs, maxBodyBytes, retries } = provider;
+  // The copy is checked, because it lacks the methods of a class.
+  const copy = { ...provider };
+  const { name, signature, types, handshake, readEvent, answerWithinMs, maxBodyBytes, retries } = copy;
   if (typeof name !== 'string' || !/^[\w.-]{1,64}$/.test(name))
     throw invalid('name', `must be 1 to 64 letters, digits, ".", "_" or "-", got ${show(name)}`);
   if (typeof propertyOf(signature, 'createCheck') !== 'function')
@@ -60,10 +62,18 @@ export function defineProvider<E extends TypedEvent>(provider: Provider<E>): Pro
   readDuration('answerWithinMs of the provider', answerWithinMs);
   checkRetries(retries);
   if (maxBodyBytes !== undefined) readInteger('maxBodyBytes of the provider', maxBodyBytes);
-  if (provider.cutsOff !== undefined && typeof provider.cutsOff !== 'boolean')
-    throw invalid('cutsOff', `must be true or false, got ${show(provider.cutsOff)}`);
-  const copy = { ...provider };
+  checkRest(copy);
   return Object.freeze(hasBareKeys(provider) ? withBareKeys(copy) : copy);
+}
+
+function checkRest({ cutsOff, testing, withSignatureHeader }: Provider): void {
+  if (cutsOff !== undefined && typeof cutsOff !== 'boolean')
+    throw invalid('cutsOff', `must be true or false, got ${show(cutsOff)}`);
+  if (withSignatureHeader !== undefined)
+    checkFunction(withSignatureHeader, 'withSignatureHeader of the provider');
+  if (testing === undefined) return;
+  for (const member of ['createEvent', 'sign'])
+    checkFunction(propertyOf(testing, member), `testing.${member} of the provider`);
 }
 
 function checkTypes(types: unknown): void {
@@ -75,7 +85,7 @@ function checkTypes(types: unknown): void {
 }
 
 function isTypeOfEntity(type: string): boolean {
-  return /^[^.]+(\.[^.]+)+$/.test(type);
+  return /^[^.*]+(\.[^.*]+)+$/.test(type);
 }
 
 /** Checks the retries of a provider. Throws {@link ConfigurationError}. */
