@@ -77,15 +77,15 @@ function checkRest({ cutsOff, testing, withSignatureHeader }: Provider): void {
 }
 
 function checkTypes(types: unknown): void {
-  const isList = Array.isArray(types) && types.length > 0;
-  // A hole of a sparse list would be skipped; a copy has none.
-  const wrong = isList ? [...types].find((type) => !isPatternForm(type) || !isTypeOfEntity(type)) : types;
-  if (isList && wrong === undefined) return;
+  // `every` skips the holes of a sparse list; a copy does not have any.
+  const list: readonly unknown[] = Array.isArray(types) ? [...types] : [];
+  if (list.length > 0 && list.every(isTypeOfEntity)) return;
+  const wrong = list.length > 0 ? list.find((type) => !isTypeOfEntity(type)) : types;
   throw invalid('types', `must be a list of texts such as "entity.type", at least one; got ${show(wrong)}`);
 }
 
-function isTypeOfEntity(type: string): boolean {
-  return /^[^.*]+(\.[^.*]+)+$/.test(type);
+function isTypeOfEntity(type: unknown): boolean {
+  return isPatternForm(type) && /^[^.*]+(\.[^.*]+)+$/.test(type);
 }
 
 /** Checks the retries of a provider. Throws {@link ConfigurationError}. */
