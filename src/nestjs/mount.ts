@@ -6,7 +6,7 @@ import type { Delivery, Reply } from '../receiver/request/delivery.ts';
 import { performance } from '../receiver/timing/process-clock.ts';
 import { settledWithin } from '../receiver/timing/time-limit.ts';
 import { show } from '../receiver/values/foreign-values.ts';
-import type { Mountable, Receiver } from '../receiver-interface.ts';
+import type { Mountable } from '../receiver-interface.ts';
 
 /**
  * Mounts a receiver. On Express it must be called before the application is initialized, because NestJS adds
@@ -44,7 +44,7 @@ export function answerMsOf(answerWithinMs: number | undefined): number {
  */
 export function holdUntil(
   started: Promise<void>,
-  receiver: Receiver,
+  receiver: Required<Mountable>,
   answerMs: number = ANSWER_MS,
 ): Mountable {
   let isStarted = false;
