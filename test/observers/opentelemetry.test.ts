@@ -79,6 +79,7 @@ describe('a delivery is a span', () => {
       'posthorn.event.type': 'transfer.succeeded',
       'posthorn.source': 'delivery',
       'posthorn.outcome': 'processed',
+      'posthorn.provider': 'banking-service',
       'posthorn.attempt': 1,
       'posthorn.final': false,
       'posthorn.late': false,

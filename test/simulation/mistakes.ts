@@ -67,7 +67,7 @@ export const mistakes: readonly Mistake[] = [
   {
     name: 'the letter of a last attempt is stored after it',
     file: 'receiver/handling/run/handle-event.ts',
-    find: 'run.progress.final ? await prepareLastAttempt(run, found) : undefined;',
+    find: 'mustPrepare(run, found) ? await prepareLastAttempt(run, found) : undefined;',
     replace: 'undefined;',
     scope: 'without a fault',
     promise: 'the letter of a last attempt is stored before its handlers run',

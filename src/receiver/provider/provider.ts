@@ -6,14 +6,6 @@ import type { SingleHeaders } from '../request/single-headers.ts';
 /**
  * All that the receiver knows of a sender of webhooks. `defineProvider` checks one; `posthorn/providers` has
  * those of some senders. Durations are in milliseconds.
- *
- * @example
- * ```ts
- * import { createReceiver } from 'posthorn';
- * import { stripe } from 'posthorn/providers';
- *
- * const receiver = createReceiver({ provider: stripe(), signingKey: process.env.STRIPE_KEY });
- * ```
  */
 export interface Provider<E extends TypedEvent = TypedEvent> {
   /**

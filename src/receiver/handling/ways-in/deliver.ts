@@ -2,9 +2,12 @@
 // calls. docs/how-it-works.md has the way before and after. test/docs/followed-event.test.ts prints both.
 //
 //   begin                         handling/ways-in/deliver.ts
-//   parseEvent                    events/event.ts
+//   readEvent                     handling/ways-in/read-event.ts
+//   parseEvent                    handling/ways-in/read-event.ts
+//   readEvent                     providers/banking-service/read-event.ts
 //   beginEvent                    handling/ways-in/deliver.ts
-//   checkAge                      events/event.ts
+//   checkDeliveredAge             handling/ways-in/read-event.ts
+//   checkAge                      events/age.ts
 //   RunsInFlight.startOrJoin      handling/run/runs-in-flight.ts
 //   RunsInFlight.start            handling/run/runs-in-flight.ts
 //   handleEvent                   handling/run/handle-event.ts

@@ -1,6 +1,7 @@
+import type { TypeLabels } from '../../events/type-rules.ts';
 import { type Answer, isSuccess, statusOf } from '../../outcomes/outcome.ts';
 import type { PendingWarnings } from '../../outcomes/pending-warnings.ts';
-import type { ObserveOptions, Observer, Report, TypeLabels, Warning } from '../../outcomes/report.ts';
+import type { ObserveOptions, Observer, Report, Warning } from '../../outcomes/report.ts';
 import type { Reporter } from '../../outcomes/reporter.ts';
 import type { CheckedProvider } from '../../provider/checked-provider.ts';
 import type { EventMembers } from '../../provider/event-identity.ts';
