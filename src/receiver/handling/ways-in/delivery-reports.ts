@@ -133,7 +133,8 @@ function reportedEvent(
 ): Report['event'] {
   const { id = answer.id, type, account } = event ?? {};
   if (id === undefined) return undefined;
-  const key = keyOf({ id, account });
+  // An event without an id was parked under the key that the answer has.
+  const key = event?.id === undefined ? id : keyOf({ id, account });
   if (key === id) return { id, type };
   return { id, type, key, ...(account !== undefined && { account }) };
 }
