@@ -1,12 +1,16 @@
 /** A filter for the sender, of the types that the handlers want. */
 export interface TypeFilter {
+  /** The first segment of the types. */
   readonly entity: string;
+  /** The rest of each wanted type. */
   readonly types: readonly string[];
 }
 
 /** The type of an event and its first segment, as metrics can have them. */
 export interface TypeLabels {
+  /** The type, or what stands for it. */
   readonly type: string;
+  /** The first segment of the type, or what stands for it. */
   readonly entity: string;
 }
 

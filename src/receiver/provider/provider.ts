@@ -51,6 +51,7 @@ export interface Provider<E extends TypedEvent = TypedEvent> {
 export interface ProviderRequest {
   /** The body as it was signed. */
   readonly rawBody: Uint8Array;
+  /** The headers of the request. A dead letter and a job lack those that hold credentials. */
   readonly headers: SingleHeaders;
 }
 
