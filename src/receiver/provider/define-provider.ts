@@ -10,8 +10,8 @@ import { TypeList } from '../events/type-list.ts';
 import { isInstance, messageOf, propertyOf, show, textOf } from '../values/foreign-values.ts';
 import { type CheckedProvider, withChecked } from './checked-provider.ts';
 import { keyFunctionOf } from './event-key.ts';
-import type { HandshakeReply } from './handshake-reply.ts';
-import type { Provider, ReadEvent, Retries } from './provider.ts';
+import { type HandshakeReply, toHandshakeReply } from './handshake-reply.ts';
+import type { Provider, ProviderRequest, ReadEvent, Retries } from './provider.ts';
 import { isReadFailure } from './read-failure.ts';
 import { isDelay, isDelays, type RetryRules, rulesOfDelays } from './retry-rules.ts';
 
@@ -76,7 +76,7 @@ export function defineProvider<E extends TypedEvent>(provider: Provider<E>): Pro
       cutsOff,
       maxBodyBytes,
       readEvent: checkedReader(provider),
-      handshake: handshake && ((request) => toReply(handshake(request))),
+      handshake: handshake && ((request) => answerTo(request, handshake)),
       createSignatureCheck: checkCreatorOf(provider),
     },
   );
@@ -121,17 +121,27 @@ function checkedReader({ name, readEvent }: Provider): CheckedProvider['readEven
 function checkRead(read: ReadEvent): ReadEvent {
   const { id, type, createdAtMs, event } = read;
   if (textOf(id) === undefined) throw new TypeError(`its id must be a text, got ${show(id)}`);
-  if (textOf(type) === undefined) throw new TypeError(`its type must be a text, got ${show(type)}`);
+  // Types are compared, and never a key, so a lone surrogate does no harm.
+  if (typeof type !== 'string' || type === '')
+    throw new TypeError(`its type must be a text, got ${show(type)}`);
   if (createdAtMs !== undefined && !isTimeMs(createdAtMs))
     throw new TypeError(`its time must be a number of milliseconds, got ${show(createdAtMs)}`);
   if (typeof event !== 'object' || event === null) throw new TypeError('it must be an object');
   return read;
 }
 
-function toReply(reply: string | object | undefined): HandshakeReply | undefined {
-  if (reply === undefined) return undefined;
-  if (typeof reply === 'string') return { body: reply, contentType: 'text/plain; charset=utf-8' };
-  return { body: JSON.stringify(reply), contentType: 'application/json' };
+function answerTo(
+  request: ProviderRequest,
+  handshake: NonNullable<Provider['handshake']>,
+): HandshakeReply | undefined {
+  let result: string | object | undefined;
+  try {
+    result = handshake(request);
+  } catch (cause) {
+    const message = `handshake of the provider failed: ${messageOf(cause)}`;
+    throw new EventError('envelope_invalid', message, {}, { cause });
+  }
+  return result === undefined ? undefined : toHandshakeReply(result);
 }
 
 function checkTypes(types: unknown): void {
