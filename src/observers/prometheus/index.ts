@@ -1,9 +1,10 @@
 import { register as defaultRegister, type Registry, type RegistryContentType } from 'prom-client';
 import { checkOptions, checkReceiver } from '../../receiver/checks/check-options.ts';
 import { ConfigurationError } from '../../receiver/errors.ts';
+import type { Health } from '../../receiver/health/health.ts';
+import type { ObserveOptions, Observer } from '../../receiver/outcomes/report.ts';
 import { providerOf } from '../../receiver/provider/provider-of.ts';
 import { propertyOf, show } from '../../receiver/values/foreign-values.ts';
-import type { Receiver } from '../../receiver-interface.ts';
 import { createHealthMetrics, healthMetricNames } from './health.ts';
 import { createReportMetrics, reportMetricNames } from './reports.ts';
 
@@ -19,6 +20,16 @@ export interface PrometheusRegister {
 export interface PrometheusOptions {
   /** The register for the metrics; by default the global `register` of prom-client. */
   readonly register?: PrometheusRegister | undefined;
+}
+
+/** The parts of a receiver that are measured, whatever its provider. */
+export interface MeasuredReceiver {
+  /** See `Receiver.name`. */
+  readonly name?: string | undefined;
+  /** See `Receiver.observe`. */
+  observe(observer: Observer, options?: ObserveOptions): unknown;
+  /** See `Receiver.health`. */
+  health(): Promise<Health>;
 }
 
 /**
@@ -43,10 +54,7 @@ export interface PrometheusOptions {
  * });
  * ```
  */
-export function observeWithPrometheus(
-  receiver: Pick<Receiver, 'observe' | 'health'> & { readonly name?: string | undefined },
-  options: PrometheusOptions = {},
-): void {
+export function observeWithPrometheus(receiver: MeasuredReceiver, options: PrometheusOptions = {}): void {
   checkReceiver(receiver, 'observeWithPrometheus', ['observe', 'health']);
   checkOptions(options, ['register'], 'observeWithPrometheus');
   const register = readRegister(options.register);
