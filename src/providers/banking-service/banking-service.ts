@@ -7,6 +7,7 @@ import { show } from '../../receiver/values/foreign-values.ts';
 import { type AddedTypes, joinCatalog, serviceTypes } from './catalog.ts';
 import type { KnownEvent, WebhookEvent } from './event.ts';
 import { readEvent } from './read-event.ts';
+import { testingOf } from './testing.ts';
 
 /** The name of the provider, which reports and metrics have. */
 const NAME = 'banking-service';
@@ -77,6 +78,7 @@ export function bankingService<const C extends AddedTypes = Record<never, never>
     cutsOff: true,
     maxBodyBytes: options.maxBodyBytes,
     withSignatureHeader: (signatureHeader) => bankingService({ ...options, signatureHeader }),
+    testing: testingOf(header),
   };
   return defineProvider(name === NAME ? withBareKeys(provider) : provider);
 }
