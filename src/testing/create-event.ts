@@ -23,6 +23,24 @@ export interface CreateEventOptions {
 }
 
 /**
+ * Creates an event as the sender of a provider would send it, with a new id, created now. If the provider
+ * lists its types, `type` must be one of them. `data` is what the sender's form has for the resource.
+ *
+ * @throws ConfigurationError for a type that is not in the list, and for a provider without `testing`.
+ *
+ * @example
+ * ```ts
+ * const provider = stripe();
+ * const event = createEvent('invoice.paid', { id: 'in_1', amount_paid: 1250 }, { provider });
+ * await deliver(receiver, event, { provider, key });
+ * ```
+ */
+export function createEvent<E extends TypedEvent, const Type extends E['type']>(
+  type: Type,
+  data: object | undefined,
+  options: { readonly provider: Provider<E> },
+): CreatedEvent;
+/**
  * Creates an event of the catalog as the service would send it, with a new id, created now. `data` stands in
  * it as it is given: no member of the sample data is added.
  *
@@ -58,22 +76,6 @@ export function createEvent<const Type extends string>(
   data: undefined,
   options: CreateEventOptions,
 ): WebhookEvent<Type>;
-/**
- * The same as another sender would send it, in its own form. If the provider lists its types, `type` must be
- * one of them.
- *
- * @example
- * ```ts
- * const provider = stripe();
- * const event = createEvent('invoice.paid', { id: 'in_1', amount_paid: 1250 }, { provider });
- * await deliver(receiver, event, { provider, key });
- * ```
- */
-export function createEvent<E extends TypedEvent, const Type extends E['type']>(
-  type: Type,
-  data: object | undefined,
-  options: { readonly provider: Provider<E> },
-): CreatedEvent;
 export function createEvent(
   type: string,
   data?: unknown,
