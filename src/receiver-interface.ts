@@ -5,7 +5,7 @@ import type { NotAGenerator } from './receiver/checks/called-functions.ts';
 import type { DeadLetter, DeadLetters } from './receiver/dead-letters/dead-letters.ts';
 import type { PatternOf, TypedEvent } from './receiver/events/event-types.ts';
 import type { SchemasByEntity } from './receiver/events/schema.ts';
-import type { TypeFilter } from './receiver/events/type-list.ts';
+import type { TypeFilter } from './receiver/events/type-rules.ts';
 import type { MiddlewareContext } from './receiver/handling/handlers/middleware.ts';
 import type { HandlerContext, HandlerOptions } from './receiver/handling/handlers/route.ts';
 import type { DispatchOptions } from './receiver/handling/ways-in/dispatch-options.ts';

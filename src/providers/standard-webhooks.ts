@@ -26,7 +26,7 @@ export interface StandardWebhooksOptions {
   readonly name?: string | undefined;
   /** The beginning of the headers' names; `webhook` by default, and `svix` for many senders. */
   readonly headerPrefix?: string | undefined;
-  /** The time that the sender waits for an answer; 15,000 by default, the least that the specification names. */
+  /** The time that the sender waits for an answer; 15,000 by default, the least that is recommended. */
   readonly answerWithinMs?: number | undefined;
   /** The retries; by default the specification's example, nine within 75.6 hours. */
   readonly retries?: Retries | undefined;
@@ -37,8 +37,8 @@ export interface StandardWebhooksOptions {
 /**
  * A sender that follows Standard Webhooks
  * (https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md). The signing
- * key is base64, with `whsec_` before it or not; bytes are the key as it stands. Handlers get the payload with
- * the `id` of the header `webhook-id`. A payload must have a `type`.
+ * key is base64, with `whsec_` before it or not; bytes are the key as it stands. Handlers get the payload
+ * with the `id` of the header `webhook-id`. A payload must have a `type`.
  *
  * @throws ConfigurationError for a wrong or unknown option; `createReceiver` throws it for a key that is not
  * base64.
@@ -113,7 +113,7 @@ const EXAMPLE_RETRIES: Retries = [
   ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR_MS),
 ];
 
-/** Decodes a secret as the package `standardwebhooks` does: padding is optional, and a digit too much is cut. */
+/** Decodes a secret as the package `standardwebhooks` does: padding is optional, a digit too much is cut. */
 function decodeSecret(secret: Key): Uint8Array {
   if (typeof secret !== 'string') return secret;
   const text = secret.replace(/^whsec_/, '');

@@ -24,7 +24,7 @@ export interface StripeEvent extends IdentifiedEvent {
 
 /** Options of {@link stripe}. */
 export interface StripeOptions {
-  /** `stripe` by default. A second endpoint beside it, for example of connected accounts, needs another name. */
+  /** `stripe` by default. A second endpoint, for example of connected accounts, needs another name. */
   readonly name?: string | undefined;
   /** The time that Stripe waits for an answer; 10,000 by default, because Stripe does not publish it. */
   readonly answerWithinMs?: number | undefined;
@@ -35,9 +35,9 @@ export interface StripeOptions {
 }
 
 /**
- * Stripe (https://docs.stripe.com/webhooks). The signing key is the endpoint's secret, the whole text with its
- * `whsec_`. Handlers get Stripe's event; `E` is the union of its types, as Stripe's package declares it. A
- * thin event (`v2.core.event`) has no `data`: for those, `E` is `Stripe.V2.Core.EventNotification`.
+ * Stripe (https://docs.stripe.com/webhooks). The signing key is the endpoint's secret, the whole text with
+ * its `whsec_`. Handlers get Stripe's event; `E` is the union of its types, as Stripe's package declares it.
+ * A thin event (`v2.core.event`) has no `data`: for those, `E` is `Stripe.V2.Core.EventNotification`.
  *
  * @throws ConfigurationError for a wrong or unknown option.
  *

@@ -17,8 +17,8 @@ export interface DeliverOptions extends SignedHeadersOptions {
 }
 
 /**
- * Sends an event as the service does, or as another provider does, to an address by HTTP or to a receiver without a server, and resolves
- * with the answer. A string or bytes are sent as they are.
+ * Sends an event as the service does, or the sender of another provider, to an address by HTTP or to a
+ * receiver without a server, and resolves with the answer. A string or bytes are sent as they are.
  *
  * The key is the receiver's `signingKey`. It must be given, because a receiver never reveals its key.
  *

@@ -76,7 +76,7 @@ const altered = (value: string): string =>
 const noCheck = 'it does not look into the event';
 const readsTooMuch = 'it has no limit';
 
-/** What is sent, and the answer. Run against each scheme, and compared with what the sender's package says. */
+/** What is sent, and the answer: for each scheme, and compared with what the sender's package says. */
 export const signatureCases: readonly SignatureCase[] = [
   { name: 'signed rightly', send: withHeader((value) => value), answer: 'processed' },
   {

@@ -9,6 +9,7 @@ import {
   isRoutine,
   printObserverFailure,
 } from '../../receiver/outcomes/report-log.ts';
+import { providerOf } from '../../receiver/provider/provider-of.ts';
 import type { ReportCode } from '../../receiver/refusals.ts';
 import { propertyOf } from '../../receiver/values/foreign-values.ts';
 import type { Receiver } from '../../receiver-interface.ts';
@@ -73,13 +74,14 @@ export function observeWithLogger(
   checkReceiver(receiver, 'observeWithLogger', ['observe']);
   checkLogger(logger);
   const { name } = receiver;
+  const { storedName: provider } = providerOf(receiver);
   const limit = new LineLimit<ReportCode | undefined>((code, leftOut) => {
-    void tellLeftOut(logger, { receiver: name && oneLine(name), code, leftOut });
+    void tellLeftOut(logger, { receiver: name && oneLine(name), provider, code, leftOut });
   });
   receiver.observe((report) => {
     limit.endIfOver();
     if (mayFlood(report) && !limit.admit(report.code)) return undefined;
-    return write(logger, levelOf(report), toLogFields(report), messageFor(report));
+    return write(logger, levelOf(report), toLogFields(report, provider), messageFor(report));
   });
 }
 

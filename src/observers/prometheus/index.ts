@@ -1,6 +1,7 @@
 import { register as defaultRegister, type Registry, type RegistryContentType } from 'prom-client';
 import { checkOptions, checkReceiver } from '../../receiver/checks/check-options.ts';
 import { ConfigurationError } from '../../receiver/errors.ts';
+import { providerOf } from '../../receiver/provider/provider-of.ts';
 import { propertyOf, show } from '../../receiver/values/foreign-values.ts';
 import type { Receiver } from '../../receiver-interface.ts';
 import { createHealthMetrics, healthMetricNames } from './health.ts';
@@ -22,8 +23,8 @@ export interface PrometheusOptions {
 
 /**
  * Counts and times the reports of a receiver as metrics of prom-client, and asks for its health at each
- * scrape. Labels are outcomes, codes, entities of the catalog (`other` for the rest), names of handlers, and
- * the name of the receiver, if it has one. No label holds an id, or a text that a sender chooses.
+ * scrape. Labels are outcomes, codes, entities of the provider's types (`other` for the rest), names of
+ * handlers, the name of the provider, and that of the receiver, if it has one. No label holds an id, or a text that a sender chooses.
  * docs/operations.md has every metric, alert rules and a dashboard.
  *
  * The default log stays on. Each receiver needs its own register.
@@ -50,8 +51,10 @@ export function observeWithPrometheus(
   checkOptions(options, ['register'], 'observeWithPrometheus');
   const register = readRegister(options.register);
   const { name } = receiver;
-  const labels: Record<string, string> = name === undefined ? {} : { receiver: name };
-  receiver.observe(createReportMetrics(register, labels), { keepDefaultLog: true });
+  const { name: provider } = providerOf(receiver);
+  const labels = { ...(name !== undefined && { receiver: name }) };
+  const reportLabels = { ...labels, ...(provider !== undefined && { provider }) };
+  receiver.observe(createReportMetrics(register, reportLabels), { keepDefaultLog: true });
   createHealthMetrics(register, labels, () => receiver.health());
 }
 

@@ -1,4 +1,5 @@
 import { InternalError, isPosthornError, type PosthornError } from '../errors.ts';
+import type { HandshakeReply } from '../provider/handshake-reply.ts';
 import { isReportCode, type RefusedOutcome, type ReportCode, refusals } from '../refusals.ts';
 import type { Reply } from '../request/delivery.ts';
 import { messageOf } from '../values/foreign-values.ts';
@@ -38,12 +39,10 @@ interface Accepted {
 }
 
 /** The answer to a request that is not an event. */
-interface Handshake {
+interface Handshake extends HandshakeReply {
   readonly outcome: 'handshake';
   readonly id: undefined;
   readonly error: undefined;
-  readonly body: string;
-  readonly contentType: string;
 }
 
 /** A result that becomes a 4xx or 5xx. */
@@ -58,11 +57,8 @@ export function accept(outcome: Accepted['outcome'], id: string, error?: Reporte
   return { outcome, id, error };
 }
 
-/** Returns the answer to a handshake: a text, or an object as JSON. */
-export function answerHandshake(reply: string | object): Handshake {
-  const isText = typeof reply === 'string';
-  const body = isText ? reply : JSON.stringify(reply);
-  const contentType = isText ? 'text/plain; charset=utf-8' : 'application/json';
+/** Returns the answer to a request that is not an event. */
+export function answerHandshake({ body, contentType }: HandshakeReply): Handshake {
   return { outcome: 'handshake', id: undefined, error: undefined, body, contentType };
 }
 

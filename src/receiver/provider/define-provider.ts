@@ -1,10 +1,19 @@
+import { createCustomCheck } from '../authentication/custom-signature.ts';
 import { checkFunction } from '../checks/called-functions.ts';
 import { checkOptions, invalidOption, readDuration, readInteger } from '../checks/check-options.ts';
+import { type ConfigurationError, EventError } from '../errors.ts';
+import { isTimeMs } from '../events/age.ts';
+import { AnyTypes } from '../events/any-types.ts';
 import type { TypedEvent } from '../events/event-types.ts';
 import { isPatternForm } from '../events/pattern.ts';
-import { propertyOf, show } from '../values/foreign-values.ts';
-import { hasBareKeys, withBareKeys } from './event-key.ts';
-import type { Provider, Retries } from './provider.ts';
+import { TypeList } from '../events/type-list.ts';
+import { isInstance, messageOf, propertyOf, show, textOf } from '../values/foreign-values.ts';
+import { type CheckedProvider, withChecked } from './checked-provider.ts';
+import { keyFunctionOf } from './event-key.ts';
+import { type HandshakeReply, toHandshakeReply } from './handshake-reply.ts';
+import type { Provider, ProviderRequest, ReadEvent, Retries } from './provider.ts';
+import { isReadFailure } from './read-failure.ts';
+import { isDelay, isDelays, type RetryRules, rulesOfDelays } from './retry-rules.ts';
 
 const MEMBERS = [
   'name',
@@ -21,7 +30,8 @@ const MEMBERS = [
 ];
 
 /**
- * Checks a provider of your own, so that a mistake shows where it was made. Returns a frozen copy.
+ * Checks a provider of your own, so that a mistake shows where it was made. Returns the provider as
+ * `createReceiver` takes it: a frozen copy.
  *
  * @throws ConfigurationError that names the wrong member.
  *
@@ -46,24 +56,92 @@ const MEMBERS = [
  */
 export function defineProvider<E extends TypedEvent>(provider: Provider<E>): Provider<E> {
   checkOptions(provider, MEMBERS, 'defineProvider');
-  const { name, signature, types, handshake, readEvent, answerWithinMs, maxBodyBytes, retries } = provider;
-  if (typeof name !== 'string' || !/^[\w.-]{1,64}$/.test(name))
-    throw invalid('name', `must be 1 to 64 letters, digits, ".", "_" or "-", got ${show(name)}`);
+  const { name, types, answerWithinMs, cutsOff = false, handshake, maxBodyBytes, readEvent } = provider;
+  checkName(name);
+  if (types !== undefined) checkTypes(types);
+  if (handshake !== undefined) checkFunction(handshake, 'handshake of the provider');
+  checkFunction(readEvent, 'readEvent of the provider');
+  readDuration('answerWithinMs of the provider', answerWithinMs);
+  if (maxBodyBytes !== undefined) readInteger('maxBodyBytes of the provider', maxBodyBytes);
+  if (typeof cutsOff !== 'boolean') throw invalid('cutsOff', `must be true or false, got ${show(cutsOff)}`);
+  return withChecked(
+    { ...provider },
+    {
+      name,
+      storedName: name,
+      keyOf: keyFunctionOf(name),
+      types: types === undefined ? new AnyTypes(name) : new TypeList(types),
+      retries: rulesOfRetries(provider.retries),
+      answerWithinMs,
+      cutsOff,
+      maxBodyBytes,
+      readEvent: checkedReader(provider),
+      handshake: handshake && ((request) => answerTo(request, handshake)),
+      createSignatureCheck: checkCreatorOf(provider),
+    },
+  );
+}
+
+/** Checks the name of a provider. Throws {@link ConfigurationError}. */
+export function checkName(name: unknown): void {
+  if (typeof name === 'string' && /^[\w.-]{1,64}$/.test(name)) return;
+  throw invalid('name', `must be 1 to 64 letters, digits, ".", "_" or "-", got ${show(name)}`);
+}
+
+function checkCreatorOf({
+  signature,
+  withSignatureHeader,
+}: Provider): CheckedProvider['createSignatureCheck'] {
   if (typeof propertyOf(signature, 'createCheck') !== 'function')
     checkFunction(
       propertyOf(signature, 'verify'),
       'signature of the provider: hmacSignature(), or its verify',
     );
-  if (types !== undefined) checkTypes(types);
-  if (handshake !== undefined) checkFunction(handshake, 'handshake of the provider');
-  checkFunction(readEvent, 'readEvent of the provider');
-  readDuration('answerWithinMs of the provider', answerWithinMs);
-  checkRetries(retries);
-  if (maxBodyBytes !== undefined) readInteger('maxBodyBytes of the provider', maxBodyBytes);
-  if (provider.cutsOff !== undefined && typeof provider.cutsOff !== 'boolean')
-    throw invalid('cutsOff', `must be true or false, got ${show(provider.cutsOff)}`);
-  const copy = { ...provider };
-  return Object.freeze(hasBareKeys(provider) ? withBareKeys(copy) : copy);
+  const advice = { canSetHeader: withSignatureHeader !== undefined };
+  return (signingKey) =>
+    'verify' in signature
+      ? createCustomCheck(signature, signingKey)
+      : signature.createCheck(signingKey, advice);
+}
+
+/** Wraps `readEvent` of a provider: all that it throws says that the body is not an event. */
+function checkedReader({ name, readEvent }: Provider): CheckedProvider['readEvent'] {
+  return (request) => {
+    try {
+      return checkRead(readEvent(request));
+    } catch (error) {
+      if (isReadFailure(error) || isInstance(error, EventError)) throw error;
+      const message = `the body is not an event of ${name}: ${messageOf(error)}`;
+      throw new EventError('envelope_invalid', message, {}, { cause: error });
+    }
+  };
+}
+
+/** Checks what `readEvent` of a provider returned. */
+function checkRead(read: ReadEvent): ReadEvent {
+  const { id, type, createdAtMs, event } = read;
+  if (textOf(id) === undefined) throw new TypeError(`its id must be a text, got ${show(id)}`);
+  // Types are compared, and never a key, so a lone surrogate does no harm.
+  if (typeof type !== 'string' || type === '')
+    throw new TypeError(`its type must be a text, got ${show(type)}`);
+  if (createdAtMs !== undefined && !isTimeMs(createdAtMs))
+    throw new TypeError(`its time must be a number of milliseconds, got ${show(createdAtMs)}`);
+  if (typeof event !== 'object' || event === null) throw new TypeError('it must be an object');
+  return read;
+}
+
+function answerTo(
+  request: ProviderRequest,
+  handshake: NonNullable<Provider['handshake']>,
+): HandshakeReply | undefined {
+  let result: string | object | undefined;
+  try {
+    result = handshake(request);
+  } catch (cause) {
+    const message = `handshake of the provider failed: ${messageOf(cause)}`;
+    throw new EventError('envelope_invalid', message, {}, { cause });
+  }
+  return result === undefined ? undefined : toHandshakeReply(result);
 }
 
 function checkTypes(types: unknown): void {
@@ -78,11 +156,32 @@ function isTypeOfEntity(type: string): boolean {
   return /^[^.]+(\.[^.]+)+$/.test(type);
 }
 
-/** Checks the retries of a provider. Throws {@link ConfigurationError}. */
-export function checkRetries(retries: Retries): void {
-  if (retries === 'none' || isDelays(retries)) return;
+/** No sender retries sooner, if its delays are not known. */
+const LEAST_DELAY_MS = 60_000;
+const UNKNOWN_DELAYS = { firstDelayMs: LEAST_DELAY_MS, secondDelayMs: Number.POSITIVE_INFINITY };
+
+/** Returns the rules for the retries of a sender. Throws {@link ConfigurationError} for a wrong value. */
+export function rulesOfRetries(retries: Retries): RetryRules {
+  if (isDelays(retries)) return rulesOfDelays(retries);
+  if (retries === 'none')
+    return {
+      ...UNKNOWN_DELAYS,
+      storesLetterFirst: false,
+      count: 0,
+      spacingMs: 0,
+      spanMs: 0,
+      finalFromMs: Number.NEGATIVE_INFINITY,
+    };
   const [forMs, least] = [propertyOf(retries, 'forMs'), propertyOf(retries, 'least')];
-  if (isDelay(forMs) && typeof least === 'number' && Number.isInteger(least) && least > 0) return;
+  if (isDelay(forMs) && typeof least === 'number' && Number.isInteger(least) && least > 0)
+    return {
+      ...UNKNOWN_DELAYS,
+      storesLetterFirst: true,
+      count: least,
+      spacingMs: LEAST_DELAY_MS / 2,
+      spanMs: forMs,
+      finalFromMs: forMs / 2,
+    };
   throw invalid(
     'retries',
     'must be a list of delays in milliseconds, each above 0; or { forMs, least }, with the time from the first ' +
@@ -90,16 +189,6 @@ export function checkRetries(retries: Retries): void {
   );
 }
 
-/** Returns true for a list of delays in milliseconds, each above 0. */
-export function isDelays(value: unknown): value is readonly number[] {
-  // `every` skips the holes of a sparse list; a copy does not have any.
-  return Array.isArray(value) && [...value].every(isDelay);
-}
-
-function isDelay(delay: unknown): delay is number {
-  return typeof delay === 'number' && Number.isFinite(delay) && delay > 0;
-}
-
-function invalid(member: string, problem: string): Error {
+function invalid(member: string, problem: string): ConfigurationError {
   return invalidOption(`${member} of the provider`, problem);
 }

@@ -106,13 +106,13 @@ function beginAttempt(run: Run, { result, lease }: Granted): void {
 }
 
 /**
- * Returns true for a last attempt whose dead letter must be stored first. Without retries each attempt of a
- * delivery is the last one, and storing a letter for each would double the work. So it is stored at the
- * failure, unless an earlier attempt may have killed its process.
+ * Returns true for a last attempt whose dead letter must be stored first: see `storesLetterFirst`. After an
+ * attempt that may have killed its process it always is.
  */
 function mustPrepare({ input, progress, services }: Run, { result }: Granted): boolean {
-  const isOnlyAttempt = services.settings.retries === 'none' && input.origin.source === 'delivery';
-  return progress.final && (!isOnlyAttempt || result.abandoned > 0);
+  const { storesLetterFirst } = services.settings.retries;
+  const storesFirst = storesLetterFirst || input.origin.source !== 'delivery' || result.abandoned > 0;
+  return progress.final && storesFirst;
 }
 
 /**
