@@ -258,8 +258,32 @@ export const signatureCases: readonly SignatureCase[] = [
     answer: 'envelope_invalid',
     differs: { Stripe: noCheck, 'Standard Webhooks': noCheck },
   },
+  {
+    name: 'not UTF-8, and signed as it is',
+    send: ({ keys: [key], provider: { testing } }, now) => {
+      const body = notUtf8(now);
+      return { body, headers: testing?.sign({ rawBody: body, key, signedAtMs: now * 1_000 }) ?? {} };
+    },
+    answer: 'body_not_json',
+  },
+  {
+    name: 'not UTF-8, and signed as the text that replaces it',
+    send: (scheme, now) =>
+      scheme.accepts && {
+        body: notUtf8(now),
+        headers: scheme.sign(Buffer.from(notUtf8(now).toString()), scheme.keys[0], now),
+      },
+    answer: 'signature_mismatch',
+    differs: { Stripe: 'it decodes the body first', 'Standard Webhooks': 'it decodes the body first' },
+  },
   { name: 'not JSON', send: signedBody(() => 'event=1'), answer: 'body_not_json' },
 ];
+
+function notUtf8(now: number): Buffer {
+  const body = Buffer.from(bodyAt(now));
+  body[body.indexOf('transfer')] = 0xff;
+  return body;
+}
 
 /** The right signature behind others. */
 function many(scheme: Scheme, now: number, others: number): Sent | undefined {
