@@ -84,7 +84,7 @@ export class Router {
     this.#unhandled = {
       name: undefined,
       queued: false,
-      handle: (event) => fallback.handle(event, { known: this.#types.has(event.type) }),
+      handle: (event, context) => fallback.handle(event, { known: this.#types.has(context.event.type) }),
     };
   }
 
