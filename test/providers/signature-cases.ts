@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import type { Headers, Scheme } from './schemes.ts';
 
 /** What a sender, or somebody else, sends. */
@@ -212,6 +212,18 @@ export const signatureCases: readonly SignatureCase[] = [
   },
   { name: 'no time', send: withTimeText(() => ''), answer: 'signature_malformed' },
   { name: 'a time that is not a number', send: withTimeText(() => 't=now'), answer: 'signature_malformed' },
+  {
+    name: 'a time that is not a number, signed as one',
+    send: ({ keys: [key], name }, now) => {
+      if (name !== 'Stripe') return undefined;
+      const signature = createHmac('sha256', key)
+        .update(`NaN.${bodyAt(now)}`)
+        .digest('hex');
+      return { body: bodyAt(now), headers: { 'stripe-signature': `t=now,v1=${signature}` } };
+    },
+    answer: 'signature_malformed',
+    differs: { Stripe: 'it accepts NaN at any time' },
+  },
   { name: 'a time below zero', send: withTimeText(() => 't=-1'), answer: 'signature_malformed' },
   {
     name: 'another time than the signed one',
