@@ -30,6 +30,9 @@ export interface CreateEventOptions {
  *
  * @example
  * ```ts
+ * import { stripe } from 'posthorn/providers';
+ * import { createEvent, deliver } from 'posthorn/testing';
+ *
  * const provider = stripe();
  * const event = createEvent('invoice.paid', { id: 'in_1', amount_paid: 1250 }, { provider });
  * await deliver(receiver, event, { provider, key });
