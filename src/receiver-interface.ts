@@ -1,3 +1,4 @@
+import type { EventType, Pattern } from './providers/banking-service/catalog.ts';
 import type { EventOf, KnownEvent, WebhookEvent } from './providers/banking-service/event.ts';
 import type { EventData, Schemas } from './providers/banking-service/event-data.ts';
 import type { EventFilter } from './providers/banking-service/event-filter.ts';
@@ -31,6 +32,13 @@ export type UnhandledHandler<
   S extends SchemasByEntity = Record<never, never>,
   E extends TypedEvent = KnownEvent,
 > = (event: EventOf<'*', S, E>, details: { readonly known: boolean }) => unknown;
+
+/** The patterns for `E`. Errors of the compiler call those of the default provider by their name. */
+type PatternFor<E extends TypedEvent> = string extends E['type']
+  ? string
+  : EventType | E['type'] extends EventType & E['type']
+    ? Pattern
+    : PatternOf<E>;
 
 /** The result of `receiver.verify`. In the envelope of the service the type need not be in the catalog. */
 export type VerifiedEvent<E extends TypedEvent = KnownEvent> = [E] extends [WebhookEvent]
@@ -72,7 +80,7 @@ export interface Receiver<
    * receiver.on('transfer.succeeded', ({ id, data }) => book(id, data.amount), { name: 'book' });
    * ```
    */
-  on<const P extends PatternOf<E>, Result = unknown>(
+  on<const P extends PatternFor<E>, Result = unknown>(
     pattern: P | readonly P[],
     handler: (event: EventOf<P, S, E>, context: HandlerContext) => Result & NotAGenerator<Result>,
     options?: HandlerOptions<EventOf<P, S, E>>,

@@ -1,4 +1,4 @@
-import type { PatternOf } from '../../receiver/events/event-types.ts';
+import type { Prefix } from '../../receiver/events/event-types.ts';
 import { TypeList } from '../../receiver/events/type-list.ts';
 
 /**
@@ -31,7 +31,7 @@ export type EventType = { [E in Entity]: TypeOf<E> }[Entity];
 /**
  * A pattern of `receiver.on`: a type, `entity.*`, a longer prefix such as `merchant.verification.*`, or `*`.
  */
-export type Pattern = PatternOf<{ readonly type: EventType }>;
+export type Pattern = '*' | EventType | `${Prefix<EventType>}.*`;
 
 /** Every type of the catalog. */
 export const eventTypes: ReadonlySet<string> = new Set(

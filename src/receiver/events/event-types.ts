@@ -4,7 +4,8 @@ export interface TypedEvent {
   readonly type: string;
 }
 
-type Prefix<Type extends string> = Type extends `${infer Head}.${infer Rest}`
+/** Every prefix of a type that ends before a dot. */
+export type Prefix<Type extends string> = Type extends `${infer Head}.${infer Rest}`
   ? Head | `${Head}.${Prefix<Rest>}`
   : never;
 
