@@ -3,6 +3,7 @@ import { confirm } from '../confirm.ts';
 import { CommandError, setFailed, usageError } from '../failure.ts';
 import { createOutput } from '../output.ts';
 import { Progress } from '../progress.ts';
+import { nameOf, senderFields } from './letter-sender.ts';
 import { Portion } from './portion.ts';
 import {
   checkSelection,
@@ -52,7 +53,7 @@ interface Counts {
 }
 
 async function dropAll(work: Work, source: Source): Promise<void> {
-  const portion = await Portion.of(work.selection.letters(source.deadLetters));
+  const portion = await Portion.of(work.selection.letters(source));
   const counts: Counts = { dropped: 0, failed: 0, uncompleted: 0 };
   const progress = new Progress();
   try {
@@ -66,7 +67,12 @@ async function dropAll(work: Work, source: Source): Promise<void> {
       }
       counts.dropped += 1;
       if (!dropped.completed) counts.uncompleted += 1;
-      work.output.print({ kind: 'drop', id, ...dropped }, () => `dropped ${dropped.type ?? '?'} ${id}`);
+      const { letter, completed } = dropped;
+      const { type } = letter;
+      work.output.print(
+        { kind: 'drop', id, ...senderFields(letter), type, completed },
+        () => `dropped ${type ?? '?'} ${nameOf(letter)}`,
+      );
       return true;
     });
   } finally {
@@ -92,7 +98,7 @@ function printCounts(work: Work, portion: Portion, { dropped, failed, uncomplete
 }
 
 interface Dropped {
-  readonly type: string | undefined;
+  readonly letter: DeadLetter;
   /** True if the id of the event is completed, so that it is not handled when it comes again. */
   readonly completed: boolean;
 }
@@ -103,7 +109,7 @@ async function dropOne(id: string, source: Source): Promise<Dropped | undefined>
   if (letter === undefined) return undefined;
   const completed = await isOfReceiver(letter, source);
   const isDropped = await (completed ? dropByReceiver(letter, source) : removeOne(letter, source));
-  return isDropped ? { type: letter.type, completed } : undefined;
+  return isDropped ? { letter, completed } : undefined;
 }
 
 /** A receiver drops dead letters of its own dead letters only, and completes their ids. */

@@ -5,10 +5,12 @@ import type { DeadLetter, DeadLetters } from '../../receiver/dead-letters/dead-l
 import { errorCodes } from '../../receiver/error-codes.ts';
 import { isPosthornError, type PosthornError } from '../../receiver/errors.ts';
 import { nearestOf } from '../../receiver/events/nearest.ts';
-import { matchesPattern } from '../../receiver/events/pattern.ts';
+import { isPatternForm, matchesPattern } from '../../receiver/events/pattern.ts';
 import { readDuration } from '../duration.ts';
 import { CommandError, usageError } from '../failure.ts';
+import { findBySender, findLetter } from './find-by-sender.ts';
 import { letterTime } from './letter-table.ts';
+import type { Source } from './source.ts';
 
 /** The options that select dead letters. */
 export interface SelectionOptions {
@@ -42,11 +44,16 @@ function parseLimit(text: string): number {
   throw new InvalidArgumentError('It must be a whole number from 1 on.');
 }
 
+const TYPE_FORM = 'It must be a type such as transfer.succeeded, a prefix such as transfer.*, or *.';
+
 function parsePattern(text: string): string {
-  if (text === '*' || /^[^.*]+(\.[^.*]+)*\.([^.*]+|\*)$/.test(text)) return text;
-  throw new InvalidArgumentError(
-    'It must be a type such as transfer.succeeded, a prefix such as transfer.*, or *.',
-  );
+  // A type of another sender may have one segment. Whether a dead letter has it shows later.
+  if (hasServiceForm(text) || isPatternForm(text)) return text;
+  throw new InvalidArgumentError(TYPE_FORM);
+}
+
+function hasServiceForm(pattern: string): boolean {
+  return pattern === '*' || /^[^.*]+(\.[^.*]+)*\.([^.*]+|\*)$/.test(pattern);
 }
 
 const reasons: readonly string[] = Object.values(errorCodes).flat();
@@ -109,6 +116,7 @@ export class Selection {
   #hasMore = false;
   #isEmpty = true;
   #hasType = false;
+  #hasOtherSender = false;
   #unreadable: PosthornError | undefined;
 
   /**
@@ -135,7 +143,7 @@ export class Selection {
     return this.#ids.length > 0;
   }
 
-  async *letters(deadLetters: DeadLetters): AsyncGenerator<DeadLetter, void, undefined> {
+  async *letters({ deadLetters, types }: Source): AsyncGenerator<DeadLetter, void, undefined> {
     const { limit = Number.POSITIVE_INFINITY } = this.#options;
     let count = 0;
     for await (const letter of this.isByIds ? this.#named(deadLetters) : this.#listed(deadLetters)) {
@@ -146,21 +154,20 @@ export class Selection {
       count += 1;
       yield letter;
     }
-    this.#checkType();
+    this.#checkType(types);
   }
 
   /**
-   * A misspelt type must not look like one without dead letters. New types are known by their dead letters.
+   * A misspelt type must not look like one without dead letters. New types are known by their dead letters,
+   * and those of another sender by the receiver, unless there is one of its dead letters at least.
    */
-  #checkType(): void {
+  #checkType(types: Source['types']): void {
     const { type = '*', after } = this.#options;
-    if (
-      this.#hasType ||
-      serviceTypes.isPattern(type) ||
-      after !== undefined ||
-      this.#unreadable !== undefined
-    )
+    if (this.#hasType || this.#hasOtherSender || after !== undefined || this.#unreadable !== undefined)
       return;
+    if (serviceTypes.isPattern(type) || isPatternOf(types, type)) return;
+    if (!hasServiceForm(type))
+      throw usageError(`option '--type <pattern>' argument '${type}' is invalid. ${TYPE_FORM}`);
     const nearest = serviceTypes.nearestPattern(type);
     const meant = nearest === undefined ? '' : `; the nearest is ${nearest}`;
     const problem = `no dead letter has the type ${JSON.stringify(type)}, and the service does not list it`;
@@ -190,29 +197,38 @@ export class Selection {
   }
 
   async *#named(deadLetters: DeadLetters): AsyncGenerator<DeadLetter, void, undefined> {
+    const named: string[] = [];
+    const unknown: string[] = [];
     for (const id of this.#ids) {
       const letter = await deadLetters.get(id);
-      if (letter === undefined) this.#missing.push(id);
-      else yield letter;
+      if (letter !== undefined) yield letter;
+      (letter === undefined ? unknown : named).push(id);
+    }
+    if (unknown.length === 0) return;
+    const bySender = await findBySender(deadLetters, unknown);
+    for (const eventId of unknown) {
+      const id = bySender.get(eventId);
+      const letter = id === undefined || named.includes(id) ? undefined : await deadLetters.get(id);
+      if (letter !== undefined) yield letter;
+      else if (id === undefined) this.#missing.push(eventId);
     }
   }
 
   /** A list reports a damaged dead letter at its end. That must not stop the command for the others. */
   async *#listed(deadLetters: DeadLetters): AsyncGenerator<DeadLetter, void, undefined> {
     const { after } = this.#options;
-    if (after !== undefined) {
-      await checkPlace(deadLetters, after);
-      this.#isEmpty = false;
-    }
+    const place = after === undefined ? {} : { after: await findPlace(deadLetters, after) };
+    if (after !== undefined) this.#isEmpty = false;
     try {
-      yield* deadLetters.list(after === undefined ? {} : { after });
+      yield* deadLetters.list(place);
     } catch (error) {
       if (!(isPosthornError(error) && error.code === 'dead_letter_unreadable')) throw error;
       this.#unreadable = error;
     }
   }
 
-  #isMeant({ type, parkedAt, reason }: DeadLetter): boolean {
+  #isMeant({ provider, type, parkedAt, reason }: DeadLetter): boolean {
+    this.#hasOtherSender ||= provider !== undefined;
     const { type: pattern = '*', since = Number.NEGATIVE_INFINITY } = this.#options;
     const isOfType = pattern === '*' || (type !== undefined && matchesPattern(pattern, type));
     this.#hasType ||= isOfType;
@@ -220,9 +236,20 @@ export class Selection {
   }
 }
 
+/** Returns true for a pattern that the receiver would take. */
+function isPatternOf(types: Source['types'], pattern: string): boolean {
+  try {
+    types?.checkPattern(pattern);
+    return types !== undefined;
+  } catch {
+    return false;
+  }
+}
+
 /** A list after an unknown dead letter would begin with the first one. */
-async function checkPlace(deadLetters: DeadLetters, after: string): Promise<void> {
-  if ((await deadLetters.get(after)) !== undefined) return;
+async function findPlace(deadLetters: DeadLetters, after: string): Promise<string> {
+  const letter = await findLetter(deadLetters, after);
+  if (letter !== undefined) return letter.id;
   throw usageError(
     `--after: no dead letter has the id ${JSON.stringify(after)}; take an id that dead-letters list prints, or ` +
       'leave --after out and begin with the first one',
