@@ -1,7 +1,7 @@
 import type { DeadLetter } from '../../receiver/dead-letters/dead-letters.ts';
 import { confirm } from '../confirm.ts';
-import { CommandError, setFailed, usageError } from '../failure.ts';
-import { createOutput } from '../output.ts';
+import { CommandError, codeOf, lineOf, setFailed, usageError } from '../failure.ts';
+import { createOutput, type Output } from '../output.ts';
 import { Progress } from '../progress.ts';
 import { nameOf, senderFields } from './letter-sender.ts';
 import { Portion } from './portion.ts';
@@ -59,7 +59,7 @@ async function dropAll(work: Work, source: Source): Promise<void> {
   try {
     await portion.workThrough(async (id) => {
       progress.show(`dropping ${id}: ${counts.dropped} dropped so far`);
-      const dropped = await dropOne(id, source);
+      const dropped = await dropOne(id, source, work.output);
       progress.clear();
       if (dropped === undefined) {
         counts.failed += 1;
@@ -104,11 +104,11 @@ interface Dropped {
 }
 
 /** Resolves with undefined if the dead letter was not dropped. */
-async function dropOne(id: string, source: Source): Promise<Dropped | undefined> {
+async function dropOne(id: string, source: Source, output: Output): Promise<Dropped | undefined> {
   const letter = await source.deadLetters.get(id);
   if (letter === undefined) return undefined;
   const completed = await isOfReceiver(letter, source);
-  const isDropped = await (completed ? dropByReceiver(letter, source) : removeOne(letter, source));
+  const isDropped = await (completed ? dropByReceiver(letter, source, output) : removeOne(letter, source));
   return isDropped ? { letter, completed } : undefined;
 }
 
@@ -117,10 +117,21 @@ async function isOfReceiver({ id }: DeadLetter, { receiverLetters }: Source): Pr
   return (await receiverLetters?.get(id)) !== undefined;
 }
 
-async function dropByReceiver(letter: DeadLetter, { receiver, deadLetters }: Source): Promise<boolean> {
-  const isDropped = (await receiver?.drop(letter)) === true;
-  if (isDropped) await deadLetters.remove(letter.id);
-  return isDropped;
+async function dropByReceiver(
+  letter: DeadLetter,
+  { receiver, deadLetters }: Source,
+  output: Output,
+): Promise<boolean> {
+  try {
+    const isDropped = (await receiver?.drop(letter)) === true;
+    if (isDropped) await deadLetters.remove(letter.id);
+    return isDropped;
+  } catch (error) {
+    // It stays, and the others can still be dropped.
+    if (codeOf(error) !== 'provider_mismatch') throw error;
+    output.note(lineOf(error));
+    return false;
+  }
 }
 
 async function removeOne(letter: DeadLetter, { deadLetters }: Source): Promise<boolean> {
