@@ -4,6 +4,8 @@ import type { Schemas } from '../providers/banking-service/event-data.ts';
 import { checkFunction, type NotAGenerator } from '../receiver/checks/called-functions.ts';
 import { checkOptions } from '../receiver/checks/check-options.ts';
 import { ConfigurationError } from '../receiver/errors.ts';
+import type { PatternOf, TypedEvent } from '../receiver/events/event-types.ts';
+import type { SchemasByEntity } from '../receiver/events/schema.ts';
 import type { HandlerContext, HandlerOptions } from '../receiver/handling/handlers/route.ts';
 import type { Receiver } from '../receiver-interface.ts';
 import { addMethod, type DecoratedMethod } from './decorated-methods.ts';
@@ -84,6 +86,40 @@ export function OnUnhandledWebhook(
     events: 'other events',
     register: (receiver, call) => receiver.onUnhandled(call),
   });
+}
+
+/** The decorators for the events of a provider: {@link webhookDecorators}. */
+export interface WebhookDecorators<E extends TypedEvent> {
+  /** As {@link OnWebhook}, with the patterns and events of the provider. */
+  OnWebhook<const P extends PatternOf<E>, S extends SchemasByEntity = Record<never, never>>(
+    pattern: P | readonly P[],
+    options?: OnWebhookOptions<EventOf<P, S, E>>,
+  ): WebhookDecorator<[event: EventOf<P, S, E>, context: HandlerContext]>;
+  /** As {@link OnUnhandledWebhook}, with the events of the provider. */
+  OnUnhandledWebhook(
+    options?: OnUnhandledWebhookOptions,
+  ): WebhookDecorator<[event: EventOf<'*', Record<never, never>, E>, details: { readonly known: boolean }]>;
+}
+
+/**
+ * Returns the decorators with the types of a provider other than the default one: `E` is the union of its
+ * events. Without `E` a pattern is any text of the right form.
+ *
+ * @example
+ * ```ts
+ * import { webhookDecorators } from 'posthorn/nestjs';
+ * import type Stripe from 'stripe';
+ *
+ * const on = webhookDecorators<Stripe.Event>();
+ *
+ * @on.OnWebhook('invoice.paid', { name: 'book' })
+ * async book({ data }: Stripe.InvoicePaidEvent): Promise<void> {}
+ * ```
+ */
+export function webhookDecorators<E extends TypedEvent>(): WebhookDecorators<E>;
+// A decorator notes its pattern, whatever the provider is: the signature above has the types.
+export function webhookDecorators(): Readonly<Record<keyof WebhookDecorators<TypedEvent>, unknown>> {
+  return { OnWebhook, OnUnhandledWebhook };
 }
 
 /** Creates a decorator that notes the method it is on. */

@@ -4,6 +4,8 @@ export {
   OnWebhook,
   type OnWebhookOptions,
   type WebhookDecorator,
+  type WebhookDecorators,
+  webhookDecorators,
 } from './decorators.ts';
 export { type ReceiverHealth, receiverHealth } from './health-indicator.ts';
 export { PosthornModule } from './module.ts';

@@ -1,8 +1,10 @@
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService, HttpAdapterHost } from '@nestjs/core';
 import { createReceiver } from '../create-receiver.ts';
-import type { Schemas } from '../providers/banking-service/event-data.ts';
+import type { KnownEvent } from '../providers/banking-service/event.ts';
 import { checkOptions, invalidOption } from '../receiver/checks/check-options.ts';
+import type { TypedEvent } from '../receiver/events/event-types.ts';
+import type { SchemasByEntity } from '../receiver/events/schema.ts';
 import { optionNames } from '../receiver/settings.ts';
 import { show } from '../receiver/values/foreign-values.ts';
 import type { Receiver } from '../receiver-interface.ts';
@@ -38,11 +40,11 @@ export class PosthornModule {
    *
    * @throws ConfigurationError for an unknown option; when the application starts, for a wrong one.
    */
-  static forRoot<const S extends Schemas = Record<never, never>>(
-    options: PosthornModuleOptions<S>,
+  static forRoot<const S extends SchemasByEntity = Record<never, never>, E extends TypedEvent = KnownEvent>(
+    options: PosthornModuleOptions<S, E>,
   ): DynamicModule {
     checkOptions(options, ['path', ...optionNames], 'PosthornModule.forRoot');
-    return receiverModule(options.name, { useFactory: () => options });
+    return receiverModule<S, E>(options.name, { useFactory: () => options });
   }
 
   /**
@@ -63,12 +65,13 @@ export class PosthornModule {
    * });
    * ```
    */
-  static forRootAsync<const S extends Schemas = Record<never, never>>(
-    options: PosthornModuleAsyncOptions<S>,
-  ): DynamicModule {
+  static forRootAsync<
+    const S extends SchemasByEntity = Record<never, never>,
+    E extends TypedEvent = KnownEvent,
+  >(options: PosthornModuleAsyncOptions<S, E>): DynamicModule {
     checkFactory(options, 'PosthornModule.forRootAsync');
     const { name, ...factory } = options;
-    return receiverModule(name, factory);
+    return receiverModule<S, E>(name, factory);
   }
 
   /**
@@ -113,9 +116,9 @@ Module({
   ],
 })(PosthornModule);
 
-function receiverModule<S extends Schemas>(
+function receiverModule<S extends SchemasByEntity, E extends TypedEvent>(
   name: string | undefined,
-  { imports = [], inject = [], useFactory }: Omit<PosthornModuleAsyncOptions<S>, 'name'>,
+  { imports = [], inject = [], useFactory }: Omit<PosthornModuleAsyncOptions<S, E>, 'name'>,
 ): DynamicModule {
   const token = getReceiverToken(name);
   return {
@@ -127,7 +130,7 @@ function receiverModule<S extends Schemas>(
       {
         provide: token,
         inject: [OPTIONS],
-        useFactory: (options: PosthornOptions<S>) => createReceiverFrom(options, name),
+        useFactory: (options: PosthornOptions<S, E>) => createReceiverFrom(options, name),
       },
       {
         provide: RECEIVER_LIFECYCLE,
@@ -147,11 +150,11 @@ function checkFactory(options: { readonly useFactory: unknown }, functionName: s
 
 type Dependencies = [PosthornOptions, Receiver, DiscoveryService, HttpAdapterHost];
 
-function createReceiverFrom<S extends Schemas>(
-  options: PosthornOptions<S>,
+function createReceiverFrom<S extends SchemasByEntity, E extends TypedEvent>(
+  options: PosthornOptions<S, E>,
   name: string | undefined,
-): Receiver<S> {
+): Receiver<S, E> {
   checkOptions(options, ['path', ...optionNames], 'PosthornModule');
   const { path, ...receiverOptions } = options;
-  return createReceiver<S>({ ...receiverOptions, name: receiverOptions.name ?? name });
+  return createReceiver<S, E>({ ...receiverOptions, name: receiverOptions.name ?? name });
 }

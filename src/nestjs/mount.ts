@@ -33,20 +33,29 @@ interface PluginRegistry {
 /** Below the 30 seconds after which the service hangs up. */
 const ANSWER_MS = 25_000;
 
+/** The time for an answer to a sender that hangs up after so many milliseconds: five sixths of it. */
+export function answerMsOf(answerWithinMs: number | undefined): number {
+  return answerWithinMs === undefined ? ANSWER_MS : Math.floor((answerWithinMs * 5) / 6);
+}
+
 /**
  * A receiver that holds deliveries until `started` resolves. A server may listen before all handlers are
  * registered, for example one that several applications share, or that of a cloud function.
  */
-export function holdUntil(started: Promise<void>, receiver: Receiver): Mountable {
+export function holdUntil(
+  started: Promise<void>,
+  receiver: Receiver,
+  answerMs: number = ANSWER_MS,
+): Mountable {
   let isStarted = false;
   void started.then(() => {
     isStarted = true;
   });
   const hold = async (delivery: Delivery): Promise<Reply> => {
     const heldSince = performance.now();
-    await settledWithin(started, ANSWER_MS);
+    await settledWithin(started, answerMs);
     if (!isStarted) return NOT_STARTED;
-    const timeLimitMs = ANSWER_MS - (performance.now() - heldSince);
+    const timeLimitMs = answerMs - (performance.now() - heldSince);
     return receiver.receive({ ...delivery, timeLimitMs });
   };
   return {

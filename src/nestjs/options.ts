@@ -1,9 +1,13 @@
 import type { FactoryProvider, ModuleMetadata } from '@nestjs/common';
+import type { KnownEvent } from '../providers/banking-service/event.ts';
 import type { Schemas } from '../providers/banking-service/event-data.ts';
+import type { TypedEvent } from '../receiver/events/event-types.ts';
+import type { SchemasByEntity } from '../receiver/events/schema.ts';
 import type { Receiver, ReceiverOptions } from '../receiver-interface.ts';
 
 /** Options of `PosthornModule`: those of `createReceiver`, and the path. */
-export interface PosthornOptions<S extends Schemas = Schemas> extends ReceiverOptions<S> {
+export interface PosthornOptions<S extends SchemasByEntity = Schemas, E extends TypedEvent = KnownEvent>
+  extends ReceiverOptions<S, E> {
   /**
    * The whole path of the webhook, for example `/webhooks`, with or without a slash at its end. A global
    * prefix, a version and a guard do not apply to it.
@@ -12,7 +16,8 @@ export interface PosthornOptions<S extends Schemas = Schemas> extends ReceiverOp
 }
 
 /** Options of `PosthornModule.forRoot`. */
-export interface PosthornModuleOptions<S extends Schemas = Schemas> extends PosthornOptions<S> {
+export interface PosthornModuleOptions<S extends SchemasByEntity = Schemas, E extends TypedEvent = KnownEvent>
+  extends PosthornOptions<S, E> {
   /**
    * The name of the receiver, if the application has several. `@OnWebhook(pattern, { receiver: name })` and
    * `@InjectReceiver(name)` refer to it. One receiver may be without a name.
@@ -29,11 +34,14 @@ export interface FactoryDependencies {
 }
 
 /** Options of `PosthornModule.forRootAsync`. */
-export interface PosthornModuleAsyncOptions<S extends Schemas = Schemas> extends FactoryDependencies {
+export interface PosthornModuleAsyncOptions<
+  S extends SchemasByEntity = Schemas,
+  E extends TypedEvent = KnownEvent,
+> extends FactoryDependencies {
   /** The name of the receiver, as in {@link PosthornModuleOptions}. */
   readonly name?: string | undefined;
   /** Returns the options, or a promise of them. It gets the providers that `inject` names. */
-  readonly useFactory: FactoryProvider<PosthornOptions<S>>['useFactory'];
+  readonly useFactory: FactoryProvider<PosthornOptions<S, E>>['useFactory'];
 }
 
 /** A worker that runs until it is closed, for example that of `createBullWorker`. */

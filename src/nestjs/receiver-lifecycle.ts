@@ -2,10 +2,11 @@ import { Logger, type OnApplicationBootstrap, type OnModuleDestroy, type OnModul
 import type { DiscoveryService, HttpAdapterHost } from '@nestjs/core';
 import { readPath } from '../../adapters/served-path.ts';
 import { ConfigurationError } from '../receiver/errors.ts';
+import { propertyOf } from '../receiver/values/foreign-values.ts';
 import type { Receiver } from '../receiver-interface.ts';
 import { closeInHook } from './close-in-hook.ts';
 import { closeFirst } from './hook-order.ts';
-import { holdUntil, mountOn } from './mount.ts';
+import { answerMsOf, holdUntil, mountOn } from './mount.ts';
 import type { PosthornOptions } from './options.ts';
 import { checkDistinct, type Endpoint, registerMethods } from './registration.ts';
 import { RECEIVER_LIFECYCLE } from './tokens.ts';
@@ -21,13 +22,14 @@ export class ReceiverLifecycle implements Endpoint, OnModuleInit, OnApplicationB
   readonly #discovery: DiscoveryService;
   readonly #host: HttpAdapterHost;
   readonly #started: Promise<void>;
+  readonly #answerMs: number;
   #start: () => void = () => {};
   #mountError: unknown;
   #isRegistered = false;
 
   constructor(
     name: string | undefined,
-    { path, queue }: PosthornOptions,
+    { path, provider, queue }: PosthornOptions,
     receiver: Receiver,
     discovery: DiscoveryService,
     host: HttpAdapterHost,
@@ -43,6 +45,7 @@ export class ReceiverLifecycle implements Endpoint, OnModuleInit, OnApplicationB
     this.#started = new Promise((resolve) => {
       this.#start = resolve;
     });
+    this.#answerMs = answerMsOf(provider?.answerWithinMs);
     closeFirst(discovery, RECEIVER_LIFECYCLE, -1);
     // A testing module gets its adapter after its providers, and any application before its body parsers.
     host.init$.subscribe(() => this.#mount());
@@ -65,7 +68,8 @@ export class ReceiverLifecycle implements Endpoint, OnModuleInit, OnApplicationB
   /** The handlers are counted only now, because other providers may have called `receiver.on` until now. */
   onApplicationBootstrap(): void {
     try {
-      this.#receiver.eventFilters();
+      // A provider without a list of types has no filters.
+      if (propertyOf(this.#receiver, 'hasHandlers') !== true) this.#receiver.eventFilters();
     } catch (cause) {
       throw new ConfigurationError(
         `the receiver of ${this.path} has no handler, and would answer every event 503: write @OnWebhook on ` +
@@ -98,7 +102,7 @@ export class ReceiverLifecycle implements Endpoint, OnModuleInit, OnApplicationB
     // An application without a server has null here.
     if (!adapter) return;
     try {
-      mountOn(adapter, holdUntil(this.#started, this.#receiver), this.path);
+      mountOn(adapter, holdUntil(this.#started, this.#receiver, this.#answerMs), this.path);
     } catch (error) {
       this.#mountError = error;
     }

@@ -73,7 +73,7 @@ export class WebhookReceiver {
     };
     this.#router = new Router(settings.provider.types, settings.queue !== undefined, warnings);
     const labelsOf = (type: string) => this.#router.labelsOf(type);
-    const reporter = new Reporter(warnings, settings.name);
+    const reporter = new Reporter(warnings, settings.name, settings.provider.storedName);
     this.#reports = new DeliveryReports(reporter, labelsOf, this.#activity, warnings);
     this.#authenticator = new Authenticator(settings, bodyMemory);
     this.#services = createServices({
@@ -230,7 +230,12 @@ export class WebhookReceiver {
     return canReadJob(this.#services, job);
   }
 
-  /** For the command `posthorn ids`; not a part of {@link Receiver}. */
+  /** For `posthorn/nestjs`; not a part of {@link Receiver}: true once a handler is registered. */
+  get hasHandlers(): boolean {
+    return this.#router.hasHandlers;
+  }
+
+  /** For observers and the command `posthorn ids`; not a part of {@link Receiver}. */
   get settings(): Settings {
     return this.#settings;
   }

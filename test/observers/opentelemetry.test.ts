@@ -77,9 +77,9 @@ describe('a delivery is a span', () => {
       'messaging.message.id': event.id,
       'http.response.status_code': 200,
       'posthorn.event.type': 'transfer.succeeded',
+      'posthorn.provider': 'banking-service',
       'posthorn.source': 'delivery',
       'posthorn.outcome': 'processed',
-      'posthorn.provider': 'banking-service',
       'posthorn.attempt': 1,
       'posthorn.final': false,
       'posthorn.late': false,
@@ -364,6 +364,7 @@ describe('every outcome', () => {
       'http.response.status_code': status,
     });
     const attributes = {
+      'posthorn.provider': 'banking-service',
       'posthorn.source': 'delivery',
       'posthorn.outcome': of.outcome,
       ...(of.code && { 'error.type': of.code }),
@@ -416,14 +417,17 @@ test('metrics tell handlers by name, warnings by code and the endpoint at risk, 
   fails = false;
   await send(old);
   const all = await points();
+  const provider = { 'posthorn.provider': 'banking-service' };
   const of = (metric: string) =>
     all.filter((point) => point.metric === metric).map(({ count, attributes }) => ({ count, ...attributes }));
   expect(of('posthorn.handler.duration')).toEqual([
-    { count: 1, 'posthorn.handler.name': 'book' },
-    { count: 1, 'error.type': 'handler_failed_permanently' },
-    { count: 1 },
+    { count: 1, ...provider, 'posthorn.handler.name': 'book' },
+    { count: 1, ...provider, 'error.type': 'handler_failed_permanently' },
+    { count: 1, ...provider },
   ]);
-  expect(of('posthorn.warnings')).toEqual([{ count: 1, 'posthorn.warning.code': 'dead_letters_missing' }]);
+  expect(of('posthorn.warnings')).toEqual([
+    { count: 1, ...provider, 'posthorn.warning.code': 'dead_letters_missing' },
+  ]);
   expect(of('posthorn.endpoint_at_risk')).toMatchObject([{ count: 1, 'posthorn.entity': 'transfer' }]);
   expect(JSON.stringify(all)).not.toContain(old.id);
 });

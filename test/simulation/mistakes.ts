@@ -34,7 +34,7 @@ export const mistakes: readonly Mistake[] = [
     name: 'a duplicate of a running event is accepted',
     file: 'receiver/handling/run/handle-event.ts',
     find: "if (found.state === 'busy') found = await waitForOther(run, found);",
-    replace: "if (found.state === 'busy') return accept('duplicate', run.input.id);",
+    replace: "if (found.state === 'busy') return accept('duplicate', run.input.identity.id);",
     scope: 'without a fault',
     promise: 'no 2xx before the event is handled or parked',
   },

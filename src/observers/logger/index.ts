@@ -2,16 +2,16 @@ import { checkReceiver } from '../../receiver/checks/check-options.ts';
 import { ConfigurationError, InternalError } from '../../receiver/errors.ts';
 import { LineLimit, leftOutLine, mayFlood, reportsWith } from '../../receiver/outcomes/line-limit.ts';
 import { oneLine } from '../../receiver/outcomes/one-line.ts';
-import type { Report } from '../../receiver/outcomes/report.ts';
+import type { ObserveOptions, Observer, Report } from '../../receiver/outcomes/report.ts';
 import {
   ENDPOINT_AT_RISK,
   headlineOf,
   isRoutine,
   printObserverFailure,
 } from '../../receiver/outcomes/report-log.ts';
+import { providerOf } from '../../receiver/provider/provider-of.ts';
 import type { ReportCode } from '../../receiver/refusals.ts';
 import { propertyOf } from '../../receiver/values/foreign-values.ts';
-import type { Receiver } from '../../receiver-interface.ts';
 import { type LogFields, toLogFields } from './log-fields.ts';
 
 export type { LogFields } from './log-fields.ts';
@@ -47,6 +47,14 @@ export interface FieldsFirstLogger {
 /** Takes the lines of {@link observeWithLogger}. */
 export type Logger = MessageFirstLogger | FieldsFirstLogger;
 
+/** The parts of a receiver that are logged, whatever its provider. */
+export interface LoggedReceiver {
+  /** See `Receiver.name`. */
+  readonly name?: string | undefined;
+  /** See `Receiver.observe`. */
+  observe(observer: Observer, options?: ObserveOptions): unknown;
+}
+
 /**
  * Logs one line for each report of a receiver: `info` for routine, `warn` for a report that deserves a look,
  * `error` for one that requires action. A line has a short message and fields, without payload and secrets.
@@ -66,20 +74,18 @@ export type Logger = MessageFirstLogger | FieldsFirstLogger;
  * observeWithLogger(receiver, pino());
  * ```
  */
-export function observeWithLogger(
-  receiver: Pick<Receiver, 'observe'> & { readonly name?: string | undefined },
-  logger: Logger,
-): void {
+export function observeWithLogger(receiver: LoggedReceiver, logger: Logger): void {
   checkReceiver(receiver, 'observeWithLogger', ['observe']);
   checkLogger(logger);
   const { name } = receiver;
+  const { storedName: provider } = providerOf(receiver);
   const limit = new LineLimit<ReportCode | undefined>((code, leftOut) => {
-    void tellLeftOut(logger, { receiver: name && oneLine(name), code, leftOut });
+    void tellLeftOut(logger, { receiver: name && oneLine(name), provider, code, leftOut });
   });
   receiver.observe((report) => {
     limit.endIfOver();
     if (mayFlood(report) && !limit.admit(report.code)) return undefined;
-    return write(logger, levelOf(report), toLogFields(report), messageFor(report));
+    return write(logger, levelOf(report), toLogFields(report, provider), messageFor(report));
   });
 }
 

@@ -13,6 +13,8 @@ import { messageOf } from '../../receiver/values/foreign-values.ts';
 export interface LogFields {
   /** The option `name` of the receiver. */
   readonly receiver?: string | undefined;
+  /** The name of the provider, if it is not the default one. */
+  readonly provider?: string | undefined;
   /** The result of the delivery. */
   readonly outcome?: Outcome | undefined;
   /** The origin, if it is not a delivery. */
@@ -54,10 +56,11 @@ class OneLineFields {
 }
 
 /** The fields of the line about a report. */
-export function toLogFields(report: Report): LogFields {
+export function toLogFields(report: Report, provider: string | undefined): LogFields {
   const { event, error, warnings, handlers } = report;
   return Object.assign(new OneLineFields(), {
     receiver: report.receiver && oneLine(report.receiver),
+    provider,
     outcome: report.outcome,
     source: report.source === 'delivery' ? undefined : report.source,
     status: report.status,

@@ -57,8 +57,8 @@ export function observeWithOpenTelemetry(receiver: TracedReceiver, options: Open
   const spans = new DeliverySpans(tracerProvider);
   const metrics = new DeliveryMetrics(meterProvider, receiver.name);
   receiver.use((_event, context, next) => {
-    const { step, handler } = context;
-    return spans.around(context, step === 'handle' ? () => metrics.around(handler, next) : next);
+    const isHandler = context.step === 'handle';
+    return spans.around(context, isHandler ? () => metrics.around(context, next) : next);
   });
   const observer: Observer = (report) => {
     quietly(() => spans.report(report));

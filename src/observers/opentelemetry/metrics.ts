@@ -7,6 +7,7 @@ import {
   metrics,
 } from '@opentelemetry/api';
 import { PermanentError } from '../../receiver/errors.ts';
+import type { MiddlewareContext } from '../../receiver/handling/handlers/middleware.ts';
 import { type HandlerReport, type Report, warningCodeOf } from '../../receiver/outcomes/report.ts';
 import { performance } from '../../receiver/timing/process-clock.ts';
 import { isInstance } from '../../receiver/values/foreign-values.ts';
@@ -30,13 +31,16 @@ export class DeliveryMetrics {
 
   /** Measures a handler. */
   async around(
-    handler: { readonly name?: string | undefined },
+    { event, handler }: Pick<MiddlewareContext, 'event' | 'handler'>,
     next: () => Promise<unknown>,
   ): Promise<unknown> {
     const startedAt = performance.now();
     const record = (code: string | undefined): void => {
       const seconds = (performance.now() - startedAt) / 1_000;
-      const attributes = this.#attributes({ 'posthorn.handler.name': handler.name, 'error.type': code });
+      const attributes = this.#attributes(event, {
+        'posthorn.handler.name': handler.name,
+        'error.type': code,
+      });
       quietly(() => this.#read().handlerDuration.record(seconds, attributes));
     };
     try {
@@ -52,7 +56,7 @@ export class DeliveryMetrics {
   /** Counts a report. */
   report(report: Report): void {
     const { deliveries, deliveryDuration, lateEnds, warnings, endpointAtRisk } = this.#read();
-    const attributes = this.#attributes(attributesOf(report));
+    const attributes = this.#attributes(report, attributesOf(report));
     if (report.late) lateEnds.add(1, attributes);
     else {
       deliveries.add(1, attributes);
@@ -61,22 +65,26 @@ export class DeliveryMetrics {
       if (report.endpointAtRisk) endpointAtRisk.add(1, attributes);
     }
     for (const warning of report.warnings)
-      warnings.add(1, this.#attributes({ 'posthorn.warning.code': warningCodeOf(warning) }));
-    for (const handler of report.handlers) this.#recordKeyWait(handler);
+      warnings.add(1, this.#attributes(report, { 'posthorn.warning.code': warningCodeOf(warning) }));
+    for (const handler of report.handlers) this.#recordKeyWait(handler, report);
   }
 
-  #recordKeyWait(handler: HandlerReport): void {
+  #recordKeyWait(handler: HandlerReport, report: Report): void {
     const { name, keyWaitMs } = handler;
     if (keyWaitMs === undefined || this.#counted.has(handler)) return;
     this.#counted.add(handler);
     this.#read().handlerKeyWait.record(
       keyWaitMs / 1_000,
-      this.#attributes({ 'posthorn.handler.name': name }),
+      this.#attributes(report, { 'posthorn.handler.name': name }),
     );
   }
 
-  #attributes(attributes: Attributes): Attributes {
-    return withoutUndefined({ ...attributes, 'posthorn.receiver': this.#receiver });
+  #attributes({ provider }: Pick<Report, 'provider'>, attributes: Attributes): Attributes {
+    return withoutUndefined({
+      ...attributes,
+      'posthorn.receiver': this.#receiver,
+      'posthorn.provider': provider,
+    });
   }
 
   /**

@@ -1,8 +1,10 @@
 import { register as defaultRegister, type Registry, type RegistryContentType } from 'prom-client';
 import { checkOptions, checkReceiver } from '../../receiver/checks/check-options.ts';
 import { ConfigurationError } from '../../receiver/errors.ts';
+import type { Health } from '../../receiver/health/health.ts';
+import type { ObserveOptions, Observer } from '../../receiver/outcomes/report.ts';
+import { providerOf } from '../../receiver/provider/provider-of.ts';
 import { propertyOf, show } from '../../receiver/values/foreign-values.ts';
-import type { Receiver } from '../../receiver-interface.ts';
 import { createHealthMetrics, healthMetricNames } from './health.ts';
 import { createReportMetrics, reportMetricNames } from './reports.ts';
 
@@ -20,11 +22,21 @@ export interface PrometheusOptions {
   readonly register?: PrometheusRegister | undefined;
 }
 
+/** The parts of a receiver that are measured, whatever its provider. */
+export interface MeasuredReceiver {
+  /** See `Receiver.name`. */
+  readonly name?: string | undefined;
+  /** See `Receiver.observe`. */
+  observe(observer: Observer, options?: ObserveOptions): unknown;
+  /** See `Receiver.health`. */
+  health(): Promise<Health>;
+}
+
 /**
  * Counts and times the reports of a receiver as metrics of prom-client, and asks for its health at each
- * scrape. Labels are outcomes, codes, entities of the catalog (`other` for the rest), names of handlers, and
- * the name of the receiver, if it has one. No label holds an id, or a text that a sender chooses.
- * docs/operations.md has every metric, alert rules and a dashboard.
+ * scrape. Labels are outcomes, codes, entities of the provider's types (`other` for the rest), names of
+ * handlers, the name of the provider, and that of the receiver, if it has one. No label holds an id, or a
+ * text that a sender chooses. docs/operations.md has every metric, alert rules and a dashboard.
  *
  * The default log stays on. Each receiver needs its own register.
  *
@@ -42,16 +54,15 @@ export interface PrometheusOptions {
  * });
  * ```
  */
-export function observeWithPrometheus(
-  receiver: Pick<Receiver, 'observe' | 'health'> & { readonly name?: string | undefined },
-  options: PrometheusOptions = {},
-): void {
+export function observeWithPrometheus(receiver: MeasuredReceiver, options: PrometheusOptions = {}): void {
   checkReceiver(receiver, 'observeWithPrometheus', ['observe', 'health']);
   checkOptions(options, ['register'], 'observeWithPrometheus');
   const register = readRegister(options.register);
   const { name } = receiver;
-  const labels: Record<string, string> = name === undefined ? {} : { receiver: name };
-  receiver.observe(createReportMetrics(register, labels), { keepDefaultLog: true });
+  const { name: provider } = providerOf(receiver);
+  const labels = { ...(name !== undefined && { receiver: name }) };
+  const reportLabels = { ...labels, ...(provider !== undefined && { provider }) };
+  receiver.observe(createReportMetrics(register, reportLabels), { keepDefaultLog: true });
   createHealthMetrics(register, labels, () => receiver.health());
 }
 

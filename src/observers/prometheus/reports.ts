@@ -81,7 +81,8 @@ function createMetrics(registers: Registers, labels: Labels) {
     labelNames: [...own, 'code'],
     registers,
   });
-  // increase() does not see the first warning of a counter that only appears with it.
+  // increase() does not see the first value of a counter that only appears with it.
+  endpointAtRisk.inc(labels, 0);
   for (const code of warningCodes) warnings.inc({ ...labels, code }, 0);
   const answers = new Histogram({
     name: names.answers,

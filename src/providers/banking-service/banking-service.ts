@@ -12,6 +12,7 @@ import { show } from '../../receiver/values/foreign-values.ts';
 import { type AddedEvent, type AddedTypes, withAddedTypes } from './added-types.ts';
 import type { KnownEvent } from './event.ts';
 import { createService, serviceParts } from './service.ts';
+import { testingOf } from './testing.ts';
 
 /** Options of {@link bankingService}. */
 export interface BankingServiceOptions<C extends AddedTypes = Record<never, never>> {
@@ -73,5 +74,6 @@ export function bankingService<const C extends AddedTypes = Record<never, never>
     answerWithinMs,
     retries,
     maxBodyBytes,
+    testing: testingOf,
   });
 }

@@ -61,9 +61,12 @@ type ServiceEventOf<P extends string, S extends SchemasByEntity, E extends Webho
         | WebhookEvent<`${Prefix}.${string}`, DataOf<P, S>>
     : WithData<Extract<E, { readonly type: P }>, S>;
 
-/** Each event of a union, with the data that its schema gives. */
-type WithData<E extends WebhookEvent, S extends SchemasByEntity> =
-  E extends WebhookEvent<infer Type> ? WebhookEvent<Type, DataOf<Type, S>> : never;
+/** Each event of a union, with the data that its schema gives. Without schemas nothing is computed. */
+type WithData<E extends WebhookEvent, S extends SchemasByEntity> = [keyof S] extends [never]
+  ? E
+  : E extends WebhookEvent<infer Type>
+    ? WebhookEvent<Type, DataOf<Type, S>>
+    : never;
 
 /** Narrows an event of any type to the union of the catalog's events. */
 export function isKnownEvent<E extends { readonly type: string }>(

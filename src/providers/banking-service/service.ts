@@ -3,7 +3,7 @@ import { invalidOption } from '../../receiver/checks/check-options.ts';
 import type { TypeList } from '../../receiver/events/type-list.ts';
 import { withChecked } from '../../receiver/provider/checked-provider.ts';
 import { bareKey, type EventKeyFunction } from '../../receiver/provider/event-key.ts';
-import type { Provider } from '../../receiver/provider/provider.ts';
+import type { Provider, ProviderTesting } from '../../receiver/provider/provider.ts';
 import { rulesOfDelays } from '../../receiver/provider/retry-rules.ts';
 import { show } from '../../receiver/values/foreign-values.ts';
 import { serviceTypes } from './catalog.ts';
@@ -18,6 +18,8 @@ export interface ServiceParts extends Pick<Provider, 'name' | 'answerWithinMs'> 
   readonly types: TypeList;
   readonly signatureHeader: string;
   readonly retries: readonly number[];
+  /** Plays the service, which signs in this header. The default of a receiver has no part in tests. */
+  readonly testing?: (signatureHeader: string) => ProviderTesting;
 }
 
 /** The service itself (interface, "Limits" and "Events"). */
@@ -36,7 +38,7 @@ export const serviceParts: ServiceParts = {
 
 /** Creates the provider of the service. Throws ConfigurationError for a wrong name of the header. */
 export function createService<E extends WebhookEvent = KnownEvent>(parts: ServiceParts): Provider<E> {
-  const { retries, signatureHeader, types, ...others } = parts;
+  const { retries, signatureHeader, testing, types, ...others } = parts;
   const header = readHeaderName(signatureHeader);
   const signature = new HmacScheme({
     encoding: 'hex',
@@ -53,6 +55,7 @@ export function createService<E extends WebhookEvent = KnownEvent>(parts: Servic
     cutsOff: true,
     maxBodyBytes,
     withSignatureHeader: (other) => createService({ ...parts, signatureHeader: other }),
+    testing: testing?.(header),
   };
   return withChecked(provider, {
     ...others,

@@ -1,7 +1,7 @@
 import { SignatureError, UnavailableError } from '../errors.ts';
 import type { HeaderValues } from '../request/headers.ts';
 import { SentHeaders } from '../request/single-headers.ts';
-import { messageOf } from '../values/foreign-values.ts';
+import { isInstance, messageOf } from '../values/foreign-values.ts';
 import { type Key, readKeys } from './key.ts';
 import type { CustomSignature, SentSignature, SignatureCheck, SigningKeySet } from './signature-check.ts';
 import { createKeySource, type SigningKeys } from './signing-keys.ts';
@@ -31,7 +31,11 @@ async function findKey(
   { headers }: SentSignature,
 ): Promise<number> {
   for (const [index, key] of keys.entries()) {
-    if (await isSigned(() => signature.verify({ rawBody, headers, key }))) return index;
+    const isFound = await isSigned(() => signature.verify({ rawBody, headers, key }));
+    // The function has seen the beginning of such a header only.
+    if (headers.isTooLong)
+      throw new SignatureError('signature_malformed', 'a header that is read is too long');
+    if (isFound) return index;
   }
   throw new SignatureError(
     'signature_mismatch',
@@ -43,7 +47,7 @@ async function isSigned(verify: () => unknown): Promise<boolean> {
   try {
     return (await verify()) === true;
   } catch (cause) {
-    if (cause instanceof SignatureError) throw cause;
+    if (isInstance(cause, SignatureError)) throw cause;
     const message = `verify of the provider failed: ${messageOf(cause)}`;
     throw new UnavailableError('keys_unavailable', message, { cause });
   }

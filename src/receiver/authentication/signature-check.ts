@@ -1,5 +1,5 @@
 import type { HeaderValues } from '../request/headers.ts';
-import type { SingleHeaders } from '../request/single-headers.ts';
+import type { SentHeaders, SingleHeaders } from '../request/single-headers.ts';
 import type { Awaitable } from '../timing/awaitable.ts';
 import type { Key } from './key.ts';
 import type { OtherReceivers } from './other-receivers.ts';
@@ -44,7 +44,7 @@ export interface SignatureCheck {
 
 /** A signature as it was sent. */
 export interface SentSignature {
-  readonly headers: SingleHeaders;
+  readonly headers: SentHeaders;
   readonly signatures: readonly string[];
   /** When the request was signed, in milliseconds since the epoch, if that is signed too. */
   readonly signedAtMs: number | undefined;

@@ -26,12 +26,18 @@ export function isRoutine({ outcome, warnings }: Report): boolean {
 /** Prints reports to `console.error`, each on one line of bounded length and without payload. */
 export class ReportLog {
   readonly #receiver: string | undefined;
+  readonly #provider: string | undefined;
   readonly #limit = new LineLimit<string>((kind, leftOut) => this.#print(leftOutLine(leftOut, kind)));
-  readonly #ignoredTypes = new IgnoredTypes();
+  readonly #ignoredTypes: IgnoredTypes;
 
-  /** Each line has the name of the receiver, if there is one. */
-  constructor(receiver: string | undefined) {
+  /**
+   * Each line has the name of the receiver, if there is one. Each line about a report has the name of the
+   * provider, unless it is the default one.
+   */
+  constructor(receiver: string | undefined, provider?: string | undefined) {
     this.#receiver = receiver && oneLine(receiver);
+    this.#provider = provider;
+    this.#ignoredTypes = new IgnoredTypes(provider === undefined);
   }
 
   /**
@@ -43,7 +49,7 @@ export class ReportLog {
     if (isRoutine(report)) return;
     this.#limit.endIfOver();
     if (mayFlood(report) && !this.#limit.admit(reportsWith(report.code))) return;
-    this.#print(lineOf(report));
+    this.#print(lineOf(report, this.#provider));
   }
 
   /** Prints a warning that does not belong to a delivery. */
@@ -87,9 +93,10 @@ export function headlineOf({ outcome, late, status }: Report): string {
   return `posthorn: ${outcome}${late ? ' late' : ''} ${status}`;
 }
 
-function lineOf(report: Report): string {
+function lineOf(report: Report, provider: string | undefined): string {
   const { event, attempt, final, endpointAtRisk, error, warnings } = report;
   const parts = [headlineOf(report)];
+  if (provider !== undefined) parts.push(`provider=${provider}`);
   if (event !== undefined) parts.push(`event=${oneLine(event.id)} type=${oneLine(event.type ?? '?')}`);
   if (attempt !== undefined) parts.push(`attempt=${attempt}${final ? ' (final)' : ''}`);
   if (endpointAtRisk) parts.push(ENDPOINT_AT_RISK);

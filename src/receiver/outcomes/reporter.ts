@@ -12,9 +12,10 @@ export class Reporter {
   readonly #log: ReportLog;
   readonly #pendingWarnings: PendingWarnings;
 
-  constructor(pendingWarnings: PendingWarnings, receiver: string | undefined) {
+  /** `receiver` and `provider` are names for the lines of the default log. */
+  constructor(pendingWarnings: PendingWarnings, receiver: string | undefined, provider: string | undefined) {
     this.#pendingWarnings = pendingWarnings;
-    this.#log = new ReportLog(receiver);
+    this.#log = new ReportLog(receiver, provider);
   }
 
   add(observer: Observer, options: ObserveOptions): void {

@@ -1,19 +1,17 @@
 import { createCustomCheck } from '../authentication/custom-signature.ts';
 import { checkFunction } from '../checks/called-functions.ts';
 import { checkOptions, invalidOption, readDuration, readInteger } from '../checks/check-options.ts';
-import { type ConfigurationError, EventError } from '../errors.ts';
-import { isTimeMs } from '../events/age.ts';
+import type { ConfigurationError } from '../errors.ts';
 import { AnyTypes } from '../events/any-types.ts';
 import type { TypedEvent } from '../events/event-types.ts';
 import { isPatternForm } from '../events/pattern.ts';
 import { TypeList } from '../events/type-list.ts';
-import { isInstance, messageOf, propertyOf, show, textOf } from '../values/foreign-values.ts';
+import { propertyOf, show } from '../values/foreign-values.ts';
+import { checkedHandshake, checkedReader } from './checked-functions.ts';
 import { type CheckedProvider, withChecked } from './checked-provider.ts';
 import { keyFunctionOf } from './event-key.ts';
-import type { HandshakeReply } from './handshake-reply.ts';
-import type { Provider, ReadEvent, Retries } from './provider.ts';
-import { isReadFailure } from './read-failure.ts';
-import { isDelay, isDelays, type RetryRules, rulesOfDelays } from './retry-rules.ts';
+import type { Provider } from './provider.ts';
+import { rulesOfRetries } from './rules-of-retries.ts';
 
 const MEMBERS = [
   'name',
@@ -56,30 +54,30 @@ const MEMBERS = [
  */
 export function defineProvider<E extends TypedEvent>(provider: Provider<E>): Provider<E> {
   checkOptions(provider, MEMBERS, 'defineProvider');
-  const { name, types, answerWithinMs, cutsOff = false, handshake, maxBodyBytes, readEvent } = provider;
+  // The copy is checked, because it lacks the methods of a class.
+  const copy = { ...provider };
+  const { name, types, answerWithinMs, cutsOff = false, handshake, maxBodyBytes, readEvent } = copy;
   checkName(name);
+  const createSignatureCheck = checkCreatorOf(copy);
   if (types !== undefined) checkTypes(types);
   if (handshake !== undefined) checkFunction(handshake, 'handshake of the provider');
   checkFunction(readEvent, 'readEvent of the provider');
   readDuration('answerWithinMs of the provider', answerWithinMs);
   if (maxBodyBytes !== undefined) readInteger('maxBodyBytes of the provider', maxBodyBytes);
-  if (typeof cutsOff !== 'boolean') throw invalid('cutsOff', `must be true or false, got ${show(cutsOff)}`);
-  return withChecked(
-    { ...provider },
-    {
-      name,
-      storedName: name,
-      keyOf: keyFunctionOf(name),
-      types: types === undefined ? new AnyTypes(name) : new TypeList(types),
-      retries: rulesOfRetries(provider.retries),
-      answerWithinMs,
-      cutsOff,
-      maxBodyBytes,
-      readEvent: checkedReader(provider),
-      handshake: handshake && ((request) => toReply(handshake(request))),
-      createSignatureCheck: checkCreatorOf(provider),
-    },
-  );
+  checkRest(copy);
+  return withChecked(copy, {
+    name,
+    storedName: name,
+    keyOf: keyFunctionOf(name),
+    types: types === undefined ? new AnyTypes(name) : new TypeList(types),
+    retries: rulesOfRetries(copy.retries),
+    answerWithinMs,
+    cutsOff,
+    maxBodyBytes,
+    readEvent: checkedReader(copy),
+    handshake: handshake && checkedHandshake(handshake),
+    createSignatureCheck,
+  });
 }
 
 /** Checks the name of a provider. Throws {@link ConfigurationError}. */
@@ -104,79 +102,26 @@ function checkCreatorOf({
       : signature.createCheck(signingKey, advice);
 }
 
-/** Wraps `readEvent` of a provider: all that it throws says that the body is not an event. */
-function checkedReader({ name, readEvent }: Provider): CheckedProvider['readEvent'] {
-  return (request) => {
-    try {
-      return checkRead(readEvent(request));
-    } catch (error) {
-      if (isReadFailure(error) || isInstance(error, EventError)) throw error;
-      const message = `the body is not an event of ${name}: ${messageOf(error)}`;
-      throw new EventError('envelope_invalid', message, {}, { cause: error });
-    }
-  };
-}
-
-/** Checks what `readEvent` of a provider returned. */
-function checkRead(read: ReadEvent): ReadEvent {
-  const { id, type, createdAtMs, event } = read;
-  if (textOf(id) === undefined) throw new TypeError(`its id must be a text, got ${show(id)}`);
-  if (textOf(type) === undefined) throw new TypeError(`its type must be a text, got ${show(type)}`);
-  if (createdAtMs !== undefined && !isTimeMs(createdAtMs))
-    throw new TypeError(`its time must be a number of milliseconds, got ${show(createdAtMs)}`);
-  if (typeof event !== 'object' || event === null) throw new TypeError('it must be an object');
-  return read;
-}
-
-function toReply(reply: string | object | undefined): HandshakeReply | undefined {
-  if (reply === undefined) return undefined;
-  if (typeof reply === 'string') return { body: reply, contentType: 'text/plain; charset=utf-8' };
-  return { body: JSON.stringify(reply), contentType: 'application/json' };
+function checkRest({ cutsOff, testing, withSignatureHeader }: Provider): void {
+  if (cutsOff !== undefined && typeof cutsOff !== 'boolean')
+    throw invalid('cutsOff', `must be true or false, got ${show(cutsOff)}`);
+  if (withSignatureHeader !== undefined)
+    checkFunction(withSignatureHeader, 'withSignatureHeader of the provider');
+  if (testing === undefined) return;
+  for (const member of ['createEvent', 'sign'])
+    checkFunction(propertyOf(testing, member), `testing.${member} of the provider`);
 }
 
 function checkTypes(types: unknown): void {
-  const isList = Array.isArray(types) && types.length > 0;
-  // A hole of a sparse list would be skipped; a copy has none.
-  const wrong = isList ? [...types].find((type) => !isPatternForm(type) || !isTypeOfEntity(type)) : types;
-  if (isList && wrong === undefined) return;
+  // `every` skips the holes of a sparse list; a copy does not have any.
+  const list: readonly unknown[] = Array.isArray(types) ? [...types] : [];
+  if (list.length > 0 && list.every(isTypeOfEntity)) return;
+  const wrong = list.length > 0 ? list.find((type) => !isTypeOfEntity(type)) : types;
   throw invalid('types', `must be a list of texts such as "entity.type", at least one; got ${show(wrong)}`);
 }
 
-function isTypeOfEntity(type: string): boolean {
-  return /^[^.]+(\.[^.]+)+$/.test(type);
-}
-
-/** No sender retries sooner, if its delays are not known. */
-const LEAST_DELAY_MS = 60_000;
-const UNKNOWN_DELAYS = { firstDelayMs: LEAST_DELAY_MS, secondDelayMs: Number.POSITIVE_INFINITY };
-
-/** Returns the rules for the retries of a sender. Throws {@link ConfigurationError} for a wrong value. */
-export function rulesOfRetries(retries: Retries): RetryRules {
-  if (isDelays(retries)) return rulesOfDelays(retries);
-  if (retries === 'none')
-    return {
-      ...UNKNOWN_DELAYS,
-      storesLetterFirst: false,
-      count: 0,
-      spacingMs: 0,
-      spanMs: 0,
-      finalFromMs: Number.NEGATIVE_INFINITY,
-    };
-  const [forMs, least] = [propertyOf(retries, 'forMs'), propertyOf(retries, 'least')];
-  if (isDelay(forMs) && typeof least === 'number' && Number.isInteger(least) && least > 0)
-    return {
-      ...UNKNOWN_DELAYS,
-      storesLetterFirst: true,
-      count: least,
-      spacingMs: LEAST_DELAY_MS / 2,
-      spanMs: forMs,
-      finalFromMs: forMs / 2,
-    };
-  throw invalid(
-    'retries',
-    'must be a list of delays in milliseconds, each above 0; or { forMs, least }, with the time from the first ' +
-      `attempt to the last one and the least number of retries; or "none"; got ${show(retries)}`,
-  );
+function isTypeOfEntity(type: unknown): boolean {
+  return isPatternForm(type) && /^[^.*]+(\.[^.*]+)+$/.test(type);
 }
 
 function invalid(member: string, problem: string): ConfigurationError {

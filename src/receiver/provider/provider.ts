@@ -89,7 +89,7 @@ export interface ProviderTesting {
     readonly createdAtMs: number;
     /** Given by the test; undefined for a sample. */
     readonly data: unknown;
-  }) => TypedEvent;
+  }) => object;
   /** Signs a body as the sender does. Returns the headers that the sender adds. */
   readonly sign: (parts: {
     readonly rawBody: Uint8Array;

@@ -84,7 +84,7 @@ export class Router {
     this.#unhandled = {
       name: undefined,
       queued: false,
-      handle: (event) => fallback.handle(event, { known: this.#types.has(event.type) }),
+      handle: (event, context) => fallback.handle(event, { known: this.#types.has(context.event.type) }),
     };
   }
 
@@ -97,8 +97,8 @@ export class Router {
     return this.#routes.flatMap((route) => route.patterns);
   }
 
-  get #isEmpty(): boolean {
-    return this.#routes.length === 0 && this.#unhandled === undefined;
+  get hasHandlers(): boolean {
+    return this.#routes.length > 0 || this.#unhandled !== undefined;
   }
 
   /**
@@ -106,7 +106,7 @@ export class Router {
    * {@link ConfigurationError} if there are none.
    */
   get patterns(): readonly string[] {
-    if (this.#isEmpty) {
+    if (!this.hasHandlers) {
       throw new ConfigurationError(
         'eventFilters() was called before any handler was registered: an empty list would mean every event. ' +
           'Register the handlers first',
@@ -118,7 +118,7 @@ export class Router {
 
   /** Does the same as {@link match}, but throws UnavailableError if no handler is registered at all. */
   matchAny(type: string): readonly Route[] {
-    if (!this.#isEmpty) return this.match(type);
+    if (this.hasHandlers) return this.match(type);
     const message = 'no handler is registered: call on() or onUnhandled() before the first delivery';
     throw new UnavailableError('no_handlers', message);
   }

@@ -37,7 +37,6 @@ import { isReadFailure } from '../../provider/read-failure.ts';
 import { SentHeaders } from '../../request/single-headers.ts';
 import type { Settings } from '../../settings.ts';
 import type { Awaitable } from '../../timing/awaitable.ts';
-import { messageOf } from '../../values/foreign-values.ts';
 import { deliveryOrigin } from '../run/origin.ts';
 import type { Run } from '../run/run.ts';
 import type { RunInput } from '../run/run-input.ts';
@@ -126,10 +125,11 @@ function handshakeWith({ rawBody, headers }: Authentic, { provider }: Settings):
   if (provider.handshake === undefined) return undefined;
   try {
     const reply = provider.handshake({ rawBody, headers: new SentHeaders(headers) });
-    return reply === undefined ? undefined : answerHandshake(reply);
-  } catch (cause) {
-    const message = `handshake of the provider failed: ${messageOf(cause)}`;
-    throw new EventError('envelope_invalid', message, {}, { cause });
+    return reply && answerHandshake(reply);
+  } catch (error) {
+    if (error instanceof EventError) throw error;
+    // A question is not an event, so there is nothing to park.
+    return refuse(error);
   }
 }
 
