@@ -11,7 +11,7 @@ export type {
 } from './providers/banking-service/event.ts';
 export { isKnownEvent } from './providers/banking-service/event.ts';
 export type { EventData, Schemas } from './providers/banking-service/event-data.ts';
-export type { EventFilter } from './providers/banking-service/event-filter.ts';
+export type { EventFilter, FilterOf } from './providers/banking-service/event-filter.ts';
 export type { Authentication } from './receiver/authentication/credentials.ts';
 export type { HmacAlgorithm, HmacEncoding } from './receiver/authentication/hmac-key.ts';
 export type { HmacSignatureOptions, ReadSignature } from './receiver/authentication/hmac-scheme.ts';
@@ -88,7 +88,6 @@ export type { BodyOptions, Delivery, Reply } from './receiver/request/delivery.t
 export type { HeaderFields } from './receiver/request/headers.ts';
 export type { SingleHeaders } from './receiver/request/single-headers.ts';
 export type {
-  FilterOf,
   Middleware,
   Receiver,
   ReceiverOptions,

@@ -1,12 +1,11 @@
 import type { EventType, Pattern } from './providers/banking-service/catalog.ts';
 import type { EventOf, KnownEvent, WebhookEvent } from './providers/banking-service/event.ts';
 import type { EventData, Schemas } from './providers/banking-service/event-data.ts';
-import type { EventFilter } from './providers/banking-service/event-filter.ts';
+import type { FilterOf } from './providers/banking-service/event-filter.ts';
 import type { NotAGenerator } from './receiver/checks/called-functions.ts';
 import type { DeadLetter, DeadLetters } from './receiver/dead-letters/dead-letters.ts';
 import type { PatternOf, TypedEvent } from './receiver/events/event-types.ts';
 import type { SchemasByEntity } from './receiver/events/schema.ts';
-import type { TypeFilter } from './receiver/events/type-rules.ts';
 import type { MiddlewareContext } from './receiver/handling/handlers/middleware.ts';
 import type { HandlerContext, HandlerOptions } from './receiver/handling/handlers/route.ts';
 import type { DispatchOptions } from './receiver/handling/ways-in/dispatch-options.ts';
@@ -44,9 +43,6 @@ type PatternFor<E extends TypedEvent> = string extends E['type']
 export type VerifiedEvent<E extends TypedEvent = KnownEvent> = [E] extends [WebhookEvent]
   ? E | WebhookEvent<string, EventData | E['data']>
   : E;
-
-/** The filters of `receiver.eventFilters`: those of the catalog, or of the types of another provider. */
-export type FilterOf<E extends TypedEvent = KnownEvent> = [E] extends [KnownEvent] ? EventFilter : TypeFilter;
 
 /** Options of `createReceiver`. Durations are in milliseconds, sizes in bytes. */
 export interface ReceiverOptions<S extends SchemasByEntity = Schemas, E extends TypedEvent = KnownEvent>

@@ -11,8 +11,11 @@ export interface OtherEvent {
   readonly resource?: string;
 }
 
-/** The provider of that sender, under any name. Its retries are those of the banking service. */
-export function otherSender(name = 'acme'): Provider<OtherEvent> {
+/** The provider of that sender, under any name. Its retries are by default those of the banking service. */
+export function otherSender(
+  name = 'acme',
+  retries: Provider['retries'] = [60_000, 300_000, 900_000],
+): Provider<OtherEvent> {
   return defineProvider<OtherEvent>({
     name,
     signature: hmacSignature({
@@ -25,7 +28,7 @@ export function otherSender(name = 'acme'): Provider<OtherEvent> {
       return { id: event.event_id, type: event.type, createdAtMs, event };
     },
     answerWithinMs: 30_000,
-    retries: [60_000, 300_000, 900_000],
+    retries,
   });
 }
 
