@@ -33,8 +33,8 @@ export function anyEventOptions(): readonly Option[] {
 }
 
 /**
- * Reads `--event` when all options are known, because `--any` may follow it. `types` are those of the service,
- * or of `--provider`.
+ * Reads `--event` when all options are known, because `--any` may follow it. `types` are those of the
+ * service, or of `--provider`.
  */
 export function readEvents(
   { event: patterns, any }: AnyEventOptions,
