@@ -17,6 +17,7 @@ export interface StandardWebhooksEvent extends IdentifiedEvent {
   readonly timestamp?: string;
   /** Recommended only. */
   readonly data?: unknown;
+  /** Any other member of the payload. */
   readonly [member: string]: unknown;
 }
 

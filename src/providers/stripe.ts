@@ -9,12 +9,15 @@ import { type IdentifiedEvent, readPayload } from './payload.ts';
 
 /** An event of Stripe (https://docs.stripe.com/api/events/object). It has further members. */
 export interface StripeEvent extends IdentifiedEvent {
+  /** `event`. */
   readonly object: string;
   /** In seconds since the epoch. */
   readonly created: number;
+  /** False for an event of a sandbox. */
   readonly livemode: boolean;
   /** The connected account, if the event is of one. */
   readonly account?: string;
+  /** What has changed. */
   readonly data: {
     /** The resource, in the API version of the endpoint. */
     readonly object: { readonly [member: string]: unknown };

@@ -13,6 +13,7 @@ import { testingOf } from './played-provider.ts';
 
 /** An event in the form of another sender. */
 export interface CreatedEvent {
+  /** Each member as the sender has it. */
   readonly [member: string]: unknown;
 }
 
