@@ -1,5 +1,5 @@
-import { bankingService } from './providers/banking-service/banking-service.ts';
 import type { KnownEvent } from './providers/banking-service/event.ts';
+import { createService, serviceParts } from './providers/banking-service/service.ts';
 import { ConfigurationError } from './receiver/errors.ts';
 import type { TypedEvent } from './receiver/events/event-types.ts';
 import type { SchemasByEntity } from './receiver/events/schema.ts';
@@ -18,7 +18,7 @@ const FAKE_TIMERS =
 /** The parts that a receiver has if its options name no others. */
 export const defaults: Parameters<typeof readOptions>[1] = {
   createStore: createMemoryStore,
-  provider: bankingService(),
+  provider: createService(serviceParts),
 };
 
 /**

@@ -11,10 +11,10 @@ export type {
 } from './providers/banking-service/event.ts';
 export { isKnownEvent } from './providers/banking-service/event.ts';
 export type { EventData, Schemas } from './providers/banking-service/event-data.ts';
-export type { EventFilter } from './providers/banking-service/event-filter.ts';
+export type { EventFilter, FilterOf } from './providers/banking-service/event-filter.ts';
 export type { Authentication } from './receiver/authentication/credentials.ts';
 export type { HmacAlgorithm, HmacEncoding } from './receiver/authentication/hmac-key.ts';
-export type { HmacSignatureOptions, ReadSignature } from './receiver/authentication/hmac-signature.ts';
+export type { HmacSignatureOptions, ReadSignature } from './receiver/authentication/hmac-scheme.ts';
 export { hmacSignature } from './receiver/authentication/hmac-signature.ts';
 export type { Key } from './receiver/authentication/key.ts';
 export { sign, verifySignature } from './receiver/authentication/signature.ts';
@@ -55,7 +55,7 @@ export {
 } from './receiver/errors.ts';
 export type { PatternOf, TypedEvent } from './receiver/events/event-types.ts';
 export type { SchemasByEntity, StandardSchemaV1 } from './receiver/events/schema.ts';
-export type { TypeFilter } from './receiver/events/type-list.ts';
+export type { TypeFilter, TypeLabels } from './receiver/events/type-rules.ts';
 export type { MiddlewareContext } from './receiver/handling/handlers/middleware.ts';
 export type { HandlerContext, HandlerOptions } from './receiver/handling/handlers/route.ts';
 export type { DispatchOptions } from './receiver/handling/ways-in/dispatch-options.ts';
@@ -69,7 +69,6 @@ export type {
   Report,
   ReportedEvent,
   ReportSource,
-  TypeLabels,
   Warning,
   WarningCode,
 } from './receiver/outcomes/report.ts';
@@ -89,7 +88,6 @@ export type { BodyOptions, Delivery, Reply } from './receiver/request/delivery.t
 export type { HeaderFields } from './receiver/request/headers.ts';
 export type { SingleHeaders } from './receiver/request/single-headers.ts';
 export type {
-  FilterOf,
   Middleware,
   Receiver,
   ReceiverOptions,

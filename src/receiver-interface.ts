@@ -1,11 +1,11 @@
+import type { EventType, Pattern } from './providers/banking-service/catalog.ts';
 import type { EventOf, KnownEvent, WebhookEvent } from './providers/banking-service/event.ts';
 import type { EventData, Schemas } from './providers/banking-service/event-data.ts';
-import type { EventFilter } from './providers/banking-service/event-filter.ts';
+import type { FilterOf } from './providers/banking-service/event-filter.ts';
 import type { NotAGenerator } from './receiver/checks/called-functions.ts';
 import type { DeadLetter, DeadLetters } from './receiver/dead-letters/dead-letters.ts';
 import type { PatternOf, TypedEvent } from './receiver/events/event-types.ts';
 import type { SchemasByEntity } from './receiver/events/schema.ts';
-import type { TypeFilter } from './receiver/events/type-list.ts';
 import type { MiddlewareContext } from './receiver/handling/handlers/middleware.ts';
 import type { HandlerContext, HandlerOptions } from './receiver/handling/handlers/route.ts';
 import type { DispatchOptions } from './receiver/handling/ways-in/dispatch-options.ts';
@@ -32,13 +32,17 @@ export type UnhandledHandler<
   E extends TypedEvent = KnownEvent,
 > = (event: EventOf<'*', S, E>, details: { readonly known: boolean }) => unknown;
 
+/** The patterns for `E`. Errors of the compiler call those of the default provider by their name. */
+type PatternFor<E extends TypedEvent> = string extends E['type']
+  ? string
+  : EventType | E['type'] extends EventType & E['type']
+    ? Pattern
+    : PatternOf<E>;
+
 /** The result of `receiver.verify`. In the envelope of the service the type need not be in the catalog. */
 export type VerifiedEvent<E extends TypedEvent = KnownEvent> = [E] extends [WebhookEvent]
   ? E | WebhookEvent<string, EventData | E['data']>
   : E;
-
-/** The filters of `receiver.eventFilters`: those of the catalog, or of the types of another provider. */
-export type FilterOf<E extends TypedEvent = KnownEvent> = [E] extends [KnownEvent] ? EventFilter : TypeFilter;
 
 /** Options of `createReceiver`. Durations are in milliseconds, sizes in bytes. */
 export interface ReceiverOptions<S extends SchemasByEntity = Schemas, E extends TypedEvent = KnownEvent>
@@ -72,7 +76,7 @@ export interface Receiver<
    * receiver.on('transfer.succeeded', ({ id, data }) => book(id, data.amount), { name: 'book' });
    * ```
    */
-  on<const P extends PatternOf<E>, Result = unknown>(
+  on<const P extends PatternFor<E>, Result = unknown>(
     pattern: P | readonly P[],
     handler: (event: EventOf<P, S, E>, context: HandlerContext) => Result & NotAGenerator<Result>,
     options?: HandlerOptions<EventOf<P, S, E>>,

@@ -110,9 +110,9 @@ export interface WebhookDecorators<E extends TypedEvent> {
  * import { webhookDecorators } from 'posthorn/nestjs';
  * import type Stripe from 'stripe';
  *
- * const { OnWebhook } = webhookDecorators<Stripe.Event>();
+ * const on = webhookDecorators<Stripe.Event>();
  *
- * @OnWebhook('invoice.paid', { name: 'book' })
+ * @on.OnWebhook('invoice.paid', { name: 'book' })
  * async book({ data }: Stripe.InvoicePaidEvent): Promise<void> {}
  * ```
  */

@@ -3,11 +3,14 @@ import { EventError } from '../receiver/errors.ts';
 // `ignoreBOM: true` keeps a byte order mark in the text, where JSON.parse refuses it (RFC 8259, section 8.1).
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Parses a body of JSON in strict UTF-8. Throws {@link EventError}. */
-export function parseJson(rawBody: Uint8Array): unknown {
+/**
+ * Parses a body of JSON in strict UTF-8. Throws {@link EventError}, with the members of the event that are
+ * known without the body.
+ */
+export function parseJson(rawBody: Uint8Array, known: EventError['event'] = {}): unknown {
   try {
     return JSON.parse(utf8.decode(rawBody));
   } catch (cause) {
-    throw new EventError('body_not_json', 'the body is not JSON in strict UTF-8', {}, { cause });
+    throw new EventError('body_not_json', 'the body is not JSON in strict UTF-8', known, { cause });
   }
 }

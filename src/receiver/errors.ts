@@ -63,8 +63,8 @@ export class ConfigurationError extends CodedError<'ConfigurationError'> {
  * ```ts
  * import { PermanentError } from 'posthorn';
  *
- * receiver.on('dispute.created', (event) => {
- *   if (event.data.amount === undefined) throw new PermanentError('a dispute without an amount');
+ * receiver.on('*', (event) => {
+ *   if (event.data.amount === undefined) throw new PermanentError('an event without an amount');
  * });
  * ```
  */

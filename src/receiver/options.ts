@@ -30,8 +30,8 @@ export interface OptionsOf<S extends SchemasByEntity, E extends TypedEvent> {
    */
   readonly name?: string | undefined;
   /**
-   * The name of the signature's header; `x-service-signature` by default. In production set the name that the
-   * service uses.
+   * The name of the signature's header, for a provider that takes another one, as the default provider does.
+   * In production set the name that the service uses.
    */
   readonly signatureHeader?: string | undefined;
   /** The credentials that the service sends, or a list of accepted credentials; `NONE` by default. */
@@ -61,8 +61,8 @@ export interface OptionsOf<S extends SchemasByEntity, E extends TypedEvent> {
    */
   readonly maxRunning?: number | undefined;
   /**
-   * The time from the adapter's call to the answer; 25,000 by default. It must be less than the service's
-   * 30,000.
+   * The time from the adapter's call to the answer; 25,000 by default, or five sixths of the time that the
+   * provider waits. It must be less than that time.
    */
   readonly deadlineMs?: number | undefined;
   /**
@@ -95,7 +95,7 @@ export interface OptionsOf<S extends SchemasByEntity, E extends TypedEvent> {
    * receiver reads the body, such as `express.raw()`.
    */
   readonly bodyTimeoutMs?: number | undefined;
-  /** The delays after which the service retries; [60,000, 300,000, 900,000] by default. */
+  /** The delays after which the sender retries; those of the provider by default. */
   readonly retryScheduleMs?: readonly number[] | undefined;
   /**
    * The reaction if the store does not answer: `reject` (503, the default), or `process` (run the handlers

@@ -3,11 +3,9 @@ import { checkFunction } from './checks/called-functions.ts';
 import { checkOptions, readDuration } from './checks/check-options.ts';
 import type { DeadLetter, DeadLetters } from './dead-letters/dead-letters.ts';
 import { deadLetterWarnings } from './dead-letters/exposure.ts';
-import { firstDelayMs } from './dedupe/last-attempt.ts';
-import { ConfigurationError } from './errors.ts';
 import { ageOf } from './events/age.ts';
 import type { TypedEvent } from './events/event-types.ts';
-import type { TypeFilter } from './events/type-list.ts';
+import type { TypeFilter } from './events/type-rules.ts';
 import type { KeptMiddleware } from './handling/handlers/middleware.ts';
 import type { HandlerOptions } from './handling/handlers/route.ts';
 import { Router } from './handling/handlers/router.ts';
@@ -40,7 +38,6 @@ import type { Settings } from './settings.ts';
 import { Activity } from './timing/activity.ts';
 import { answersSent, nextBatch } from './timing/delivery-batch.ts';
 import { settledWithin } from './timing/time-limit.ts';
-import { show } from './values/foreign-values.ts';
 
 // Start at docs/how-it-works.md: the way of a delivery, file by file, and the states of a run.
 
@@ -71,7 +68,7 @@ export class WebhookReceiver {
     this.#warnings = warnings;
     this.#replySettings = {
       challenge: settings.authentication.challenge,
-      retryAfterSeconds: Math.ceil(firstDelayMs(settings.retries) / 1_000),
+      retryAfterSeconds: Math.ceil(settings.retries.firstDelayMs / 1_000),
       drainMs: settings.bodyTimeoutMs,
     };
     this.#router = new Router(settings.provider.types, settings.queue !== undefined, warnings);
@@ -217,12 +214,7 @@ export class WebhookReceiver {
   }
 
   eventFilters(): TypeFilter[] {
-    const { name, types } = this.#settings.provider;
-    const { patterns } = this.#router;
-    if (types.isKnown) return types.toFilters(patterns);
-    throw new ConfigurationError(
-      `eventFilters() belongs to a provider with a list of types, and ${show(name)} has none`,
-    );
+    return this.#settings.provider.types.toFilters(this.#router.patterns);
   }
 
   get name(): string | undefined {
@@ -233,7 +225,7 @@ export class WebhookReceiver {
     return this.#settings.deadLetters;
   }
 
-  /** For queues that park failed jobs; not a part of {@link Receiver}: true if this receiver can read a job. */
+  /** True if this receiver can read a job. For queues that park failed jobs; not a part of `Receiver`. */
   canDispatch(job: unknown): boolean {
     return canReadJob(this.#services, job);
   }

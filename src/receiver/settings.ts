@@ -3,13 +3,12 @@ import type { SignatureCheck } from './authentication/signature-check.ts';
 import { checkFunction } from './checks/called-functions.ts';
 import { checkOptions, invalidOption, readDuration, readInteger } from './checks/check-options.ts';
 import type { DeadLetters } from './dead-letters/dead-letters.ts';
-import { retrySpanMs } from './dedupe/last-attempt.ts';
 import type { Store } from './dedupe/store.ts';
 import type { StandardSchemaV1 } from './events/schema.ts';
 import type { AnyOptions } from './options.ts';
-import { type CheckedProvider, checkProvider } from './provider/checked-provider.ts';
-import { isDelays } from './provider/define-provider.ts';
-import type { Provider, Retries } from './provider/provider.ts';
+import { type CheckedProvider, checkedFormOf } from './provider/checked-provider.ts';
+import type { Provider } from './provider/provider.ts';
+import { isDelays, type RetryRules, rulesOfDelays } from './provider/retry-rules.ts';
 import type { Queue } from './queue/queue.ts';
 import { createClock } from './timing/clock.ts';
 import { propertyOf, show } from './values/foreign-values.ts';
@@ -114,7 +113,7 @@ const readers = {
   maxRunMs(given: Given): number {
     const { maxRunMs } = given.options;
     if (maxRunMs === undefined) return LONGEST_RUN_MS;
-    const secondRetryMs = secondDelayOf(readers.retryScheduleMs(given));
+    const secondRetryMs = readers.retryScheduleMs(given).secondDelayMs;
     if (readDuration('maxRunMs', maxRunMs) < secondRetryMs) return maxRunMs;
     throw invalidOption(
       'maxRunMs',
@@ -127,7 +126,7 @@ const readers = {
   },
 
   retentionMs(given: Given): number {
-    const leastMs = retrySpanMs(readers.retryScheduleMs(given));
+    const leastMs = readers.retryScheduleMs(given).spanMs;
     const { retentionMs } = given.options;
     if (retentionMs === undefined) return Math.max(DAY_MS, leastMs + HOUR_MS);
     if (readInteger('retentionMs', retentionMs) >= leastMs) return retentionMs;
@@ -171,9 +170,9 @@ const readers = {
     return readDuration('bodyTimeoutMs', bodyTimeoutMs);
   },
 
-  retryScheduleMs({ options: { retryScheduleMs }, provider }: Given): Retries {
+  retryScheduleMs({ options: { retryScheduleMs }, provider }: Given): RetryRules {
     if (retryScheduleMs === undefined) return provider.retries;
-    if (isDelays(retryScheduleMs)) return [...retryScheduleMs];
+    if (isDelays(retryScheduleMs)) return rulesOfDelays(retryScheduleMs);
     throw invalidOption('retryScheduleMs', 'must be a list of delays in milliseconds, each above 0');
   },
 
@@ -196,7 +195,7 @@ type CheckedOptions = {
 /** The checked options, with their defaults. */
 export interface Settings extends Omit<CheckedOptions, 'signingKey' | 'signatureHeader' | 'retryScheduleMs'> {
   readonly signature: SignatureCheck;
-  readonly retries: Retries;
+  readonly retries: RetryRules;
   /** `maxRunMs` for deliveries: by default, a run has ended before the second retry comes. */
   readonly maxDeliveryRunMs: number;
   /** True if an event whose request has a signed time may be too old all the same. */
@@ -213,7 +212,7 @@ export function readOptions(
   onMisuse: Given['onMisuse'] = () => {},
 ): Settings {
   checkOptions(options, optionNames, 'createReceiver');
-  const provider = checkProvider(options.provider ?? defaults.provider, options.signatureHeader);
+  const provider = checkedFormOf(options.provider ?? defaults.provider, options.signatureHeader);
   const given: Given = { options, provider, defaults, onMisuse };
   const entries = Object.entries(readers).map(([name, reader]) => [name, reader(given)]);
   const read: CheckedOptions = Object.fromEntries(entries);
@@ -225,32 +224,18 @@ export function readOptions(
     retries: retryScheduleMs,
     maxDeliveryRunMs: isRunLimited
       ? settings.maxRunMs
-      : Math.min(settings.maxRunMs, 0.8 * secondDelayOf(retryScheduleMs)),
+      : Math.min(settings.maxRunMs, 0.8 * retryScheduleMs.secondDelayMs),
     isAgeOfTimedLimited: options.maxEventAgeMs !== undefined,
   };
-}
-
-/** The pause before the second retry; infinite if it is not known, or if there is no second retry. */
-function secondDelayOf(retries: Retries): number {
-  if (retries === 'none' || 'forMs' in retries) return Number.POSITIVE_INFINITY;
-  const [, secondMs = Number.POSITIVE_INFINITY] = retries;
-  return secondMs;
 }
 
 function checkSchema(
   entity: string,
   schema: StandardSchemaV1 | undefined,
-  { name, types }: CheckedProvider,
+  { types }: CheckedProvider,
 ): StandardSchemaV1 {
-  if (!types.isKnown)
-    throw invalidOption('schemas', `belongs to a provider with a list of types, and ${show(name)} has none`);
-  if (!types.hasEntity(entity)) {
-    throw invalidOption(
-      `schemas.${entity}`,
-      `is not an entity; the entities are ${types.entities.join(', ')}`,
-    );
-  }
-  if (schema === undefined || typeof schema['~standard']?.validate !== 'function') {
+  types.checkEntity(entity);
+  if (schema === undefined || typeof schema?.['~standard']?.validate !== 'function') {
     throw invalidOption(`schemas.${entity}`, 'must be a Standard Schema, for example a zod object');
   }
   checkFunction(schema['~standard'].validate, `validate of schemas.${entity}`);

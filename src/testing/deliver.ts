@@ -17,8 +17,8 @@ export interface DeliverOptions extends SignedHeadersOptions {
 }
 
 /**
- * Sends an event as the service does, to an address by HTTP or to a receiver without a server, and resolves
- * with the answer. A string or bytes are sent as they are.
+ * Sends an event as the service does, or the sender of another provider, to an address by HTTP or to a
+ * receiver without a server, and resolves with the answer. A string or bytes are sent as they are.
  *
  * The key is the receiver's `signingKey`. It must be given, because a receiver never reveals its key.
  *
@@ -40,7 +40,8 @@ export async function deliver(
   event: object | string | Uint8Array,
   options: DeliverOptions,
 ): Promise<Response> {
-  checkOptions(options, ['key', 'authentication', 'signatureHeader', 'headers', 'signal'], 'deliver');
+  const names = ['key', 'provider', 'authentication', 'signatureHeader', 'headers', 'signal'];
+  checkOptions(options, names, 'deliver');
   const { headers, signal, ...signing } = options;
   const body = typeof event === 'string' || types.isUint8Array(event) ? event : JSON.stringify(event);
   const request: SignedRequest = {

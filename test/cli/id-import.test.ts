@@ -17,6 +17,7 @@ import { readOptions } from '../../src/receiver/settings.ts';
 import { asUserStore } from '../receiver/handling/run/user-store.ts';
 import { ListQueue } from '../receiver/queue/list-queue.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
+import { deliveryOfOther, otherSender } from '../support/other-sender.ts';
 import { KEY } from '../support/served.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { unanswered } from '../support/unanswered.ts';
@@ -66,6 +67,29 @@ describe('an import', () => {
     expect(await take('evt_1')).toBe('imported');
     expect(await send('evt_1')).toBe('duplicate');
     expect(handled).toEqual([]);
+  });
+
+  test('completes the keys of another provider, from the end of its retries on', async () => {
+    const dayMs = 24 * HOUR_MS;
+    const store = createMemoryStore();
+    const provider = otherSender('acme', { forMs: 3 * dayMs, least: 5 });
+    const options = { signingKey: KEY, store, provider };
+    const ran: string[] = [];
+    const receiver = createReceiver(options).on('*', ({ event_id }) => ran.push(event_id));
+    receiver.observe(() => {});
+    const ids = new IdImport(readOptions(options, defaults));
+    const take = (id: string, ageMs: number) => ids.take({ id, recordedAt: Date.now() - ageMs });
+    expect(await take('evt_young', 3 * dayMs + 10 * MINUTE_MS - 5_000)).toBe('young');
+    expect(await take('evt_old', 3 * dayMs + 10 * MINUTE_MS + 1)).toBe('imported');
+    const peek = async (id: string) => (await store.peek?.({ id }))?.state;
+    expect([await peek('handled:from:4:acme:-:evt_old'), await peek('evt_old')]).toEqual([
+      'completed',
+      'unknown',
+    ]);
+    for (const event_id of ['evt_young', 'evt_old'])
+      await receiver.receive(deliveryOfOther({ event_id, type: 'refund' }));
+    expect(ran).toEqual(['evt_young']);
+    expect(await open({ store }).send('evt_old')).toBe('processed');
   });
 
   test.each([

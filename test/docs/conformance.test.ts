@@ -4,6 +4,7 @@ import { createMemoryStore, type Store } from 'posthorn';
 import { type AdapterConformanceOptions, storeConformance } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { adapterCases } from '../../src/testing/adapter-conformance/case-ids.ts';
+import { providerCases } from '../../src/testing/provider-conformance/case-ids.ts';
 import { storeCases } from '../../src/testing/store-conformance/case-ids.ts';
 import { casesFor, groupOf, type OurAdapter, ourAdapters } from '../adapters/our-adapters.ts';
 import { silentStores } from '../stores/kit/silent-stores.ts';
@@ -115,4 +116,9 @@ describe('the stores', () => {
     const sentence = `\nAll stores of posthorn pass all ${all.length} cases: ${titles}.\n`;
     expectWritten(PAGE, partNamed('stores'), sentence + tableOf(['id', 'case', 'only with'], rows));
   });
+});
+
+test('the cases of providers are in a table', () => {
+  const rows = Object.entries(providerCases).map(([id, name]) => [code(id), name]);
+  expectWritten(PAGE, partNamed('providers'), tableOf(['id', 'case'], rows));
 });

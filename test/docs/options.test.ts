@@ -15,6 +15,7 @@ import { adapterConformance } from 'posthorn/testing';
 import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
 import { defaults } from '../../src/create-receiver.ts';
+import { serviceParts } from '../../src/providers/banking-service/service.ts';
 import { readOptions as readReceiverOptions } from '../../src/receiver/settings.ts';
 import { readClientOptions } from '../../src/service/client/options.ts';
 import { readSandboxOptions } from '../../src/service/sandbox/options.ts';
@@ -111,12 +112,17 @@ describe('docs/options.md', () => {
     const settings = readReceiverOptions({ signingKey: 'k' }, defaults);
     const table = tableOf('createReceiver');
     for (const [option, value] of Object.entries(settings)) {
-      if (typeof value === 'number' && Number.isFinite(value) && option !== 'maxEventAgeMs')
+      if (
+        typeof value === 'number' &&
+        Number.isFinite(value) &&
+        !/^maxEventAgeMs$|^maxDeliveryRunMs$/.test(option)
+      )
         expect(table.get(option), option).toBe(value.toLocaleString('en-US'));
       if (typeof value === 'string') expect(table.get(option), option).toBe(`\`'${value}'\``);
     }
-    const delays = [settings.retries].flat().map((delay) => delay.toLocaleString('en-US'));
+    const delays = serviceParts.retries.map((delay) => delay.toLocaleString('en-US'));
     expect(table.get('retryScheduleMs')).toBe(delays.join(', '));
+    expect(settings.maxDeliveryRunMs).toBe(settings.maxRunMs);
     const { retentionMs, maxEventAgeMs } = readReceiverOptions(
       { signingKey: 'k', retentionMs: 9_000_000 },
       defaults,

@@ -4,17 +4,18 @@ import { toNode } from 'posthorn/node';
 import { describe, expect, test } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
 import { RawConnection } from '../adapters/raw-connection.ts';
-import { readme } from '../support/documents.ts';
+import { documents, readme } from '../support/documents.ts';
 import { listenUntilTheEnd } from '../support/listen.ts';
 
-/** The bytes of the README's request: its lines end as those of HTTP do, and its body has no line end. */
-function requestOfReadme(): string {
-  const [{ code = '' } = {}] = readme.blocks.filter(({ language }) => language === 'text');
+/** The bytes of the request on the page: its lines end as those of HTTP do, and its body has no line end. */
+function requestOfPage(): string {
+  const page = documents.find(({ path }) => path === 'docs/providers.md');
+  const [{ code = '' } = {}] = page?.blocks.filter(({ language }) => language === 'text') ?? [];
   return code.trimEnd().replaceAll('\n', '\r\n');
 }
 
-describe("the README's request", () => {
-  const request = requestOfReadme();
+describe('the request of the banking service in docs/providers.md', () => {
+  const request = requestOfPage();
   const authentication = { type: 'BASIC', basic: { username: 'billing', password: 'hello' } } as const;
 
   async function answerTo(bytes: string, options: Partial<ReceiverOptions> = {}) {

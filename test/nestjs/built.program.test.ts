@@ -93,6 +93,7 @@ test('it loads as ESM and as CommonJS', () => {
     'PosthornModule',
     'getReceiverToken',
     'receiverHealth',
+    'webhookDecorators',
   ];
   expect(exportsOfBuilds('posthorn/nestjs')).toEqual([names, names]);
 });

@@ -1,9 +1,20 @@
 import { once } from 'node:events';
-import type { ReportCode } from 'posthorn';
+import { defineProvider, hmacSignature, type ReportCode } from 'posthorn';
+import { createService, serviceParts } from '../../src/providers/banking-service/service.ts';
 import { post } from '../support/served.ts';
 import { MINUTE_MS } from '../support/step-clock.ts';
 import { OTHER_KEY, payload, VAULT_TOKEN } from './secrets.ts';
 import { authorized, json, type Situation, secretEvent, sendPart, unsigned } from './situation.ts';
+
+/** Its signatures have a time that is long past. */
+const timed = defineProvider({
+  ...createService(serviceParts),
+  name: 'timed',
+  signature: hmacSignature({
+    encoding: 'hex',
+    read: (headers) => ({ signatures: [headers.get('x-service-signature') ?? ''], time: '1' }),
+  }),
+});
 
 type Rejection = Situation & { readonly name: ReportCode };
 
@@ -43,6 +54,12 @@ export const rejections: readonly Rejection[] = [
     name: 'signature_mismatch',
     expected: { status: 403 },
     run: ({ send }) => send(json, { key: OTHER_KEY }),
+  },
+  {
+    name: 'signature_expired',
+    expected: { status: 403 },
+    options: () => ({ provider: timed }),
+    run: ({ send }) => send(json),
   },
   {
     name: 'encoding_unsupported',

@@ -1,5 +1,6 @@
-import type { DeadLetter } from 'posthorn';
+import { type DeadLetter, defineProvider } from 'posthorn';
 import { expect } from 'vitest';
+import { createService, serviceParts } from '../../src/providers/banking-service/service.ts';
 import { ListQueue } from '../receiver/queue/list-queue.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { failures } from './failures.ts';
@@ -15,6 +16,8 @@ import {
   type Situation,
   secretEvent,
 } from './situation.ts';
+
+const service = createService(serviceParts);
 
 const others: readonly Situation[] = [
   {
@@ -43,6 +46,24 @@ const others: readonly Situation[] = [
     options: () => ({ queue: new ListQueue() }),
     register: (receiver) => receiver.on('*', () => {}, { name: 'book', queue: true }),
     run: ({ send }) => send(secretEvent()),
+  },
+  {
+    name: 'handshake',
+    expected: { outcome: 'handshake', status: 200 },
+    options: () => ({ provider: defineProvider({ ...service, name: 'asks', handshake: () => 'hello' }) }),
+    run: ({ send }) => send(secretEvent()),
+  },
+  {
+    name: 'a dead letter of another provider',
+    expected: { outcome: 'failed', code: 'provider_mismatch', source: 'replay' },
+    options: parking,
+    register: failing,
+    run: async ({ receiver, send }) => {
+      const event = secretEvent(LAST_MS);
+      await send(event);
+      const letter = await receiver.deadLetters?.get(event.id);
+      if (letter !== undefined) await receiver.replay({ ...letter, provider: 'another' });
+    },
   },
   {
     name: 'parked',

@@ -138,6 +138,14 @@ describe('imports point one way:', () => {
   });
 });
 
+test('the receiver names nothing of the service, which is one provider of several', () => {
+  const facts =
+    /x-service|created_at|\b(transfer|merchant|payment_instrument|settlement|dispute)s?\b(?!-encoding)|30_000|300_000, 900_000/;
+  const named = src.filter((file) => file.startsWith('src/receiver/') && facts.test(read(file)));
+  expect(named).toEqual([]);
+  expect(facts.test(read('src/providers/banking-service/service.ts'))).toBe(true);
+});
+
 describe('the root export', () => {
   const { dependencies, peerDependencies } = manifest;
   const packageOf = (target: string): string => target.split('/', target.startsWith('@') ? 2 : 1).join('/');

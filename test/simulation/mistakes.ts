@@ -34,7 +34,7 @@ export const mistakes: readonly Mistake[] = [
     name: 'a duplicate of a running event is accepted',
     file: 'receiver/handling/run/handle-event.ts',
     find: "if (found.state === 'busy') found = await waitForOther(run, found);",
-    replace: "if (found.state === 'busy') return accept('duplicate', run.input.id);",
+    replace: "if (found.state === 'busy') return accept('duplicate', run.input.identity.id);",
     scope: 'without a fault',
     promise: 'no 2xx before the event is handled or parked',
   },
@@ -67,7 +67,7 @@ export const mistakes: readonly Mistake[] = [
   {
     name: 'the letter of a last attempt is stored after it',
     file: 'receiver/handling/run/handle-event.ts',
-    find: 'run.progress.final ? await prepareLastAttempt(run, found) : undefined;',
+    find: 'mustPrepare(run, found) ? await prepareLastAttempt(run, found) : undefined;',
     replace: 'undefined;',
     scope: 'without a fault',
     promise: 'the letter of a last attempt is stored before its handlers run',

@@ -15,7 +15,7 @@ export async function serve(receiver: Pick<Receiver, 'receive'>): Promise<string
 /** Posts a body with header lines that `fetch` would merge: a list of values is sent as a line each. */
 export async function post(
   url: string,
-  body: string,
+  body: string | Uint8Array,
   headers: Record<string, string | string[]>,
 ): Promise<{ readonly status: number | undefined; readonly body: string }> {
   const outgoing = request(url, { method: 'POST', headers, agent: false });

@@ -1,13 +1,16 @@
 import { createMemoryStore } from 'posthorn';
-import { adapterConformance, storeConformance } from 'posthorn/testing';
+import { stripe } from 'posthorn/providers';
+import { adapterConformance, providerConformance, storeConformance } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { adapterCases } from '../../src/testing/adapter-conformance/case-ids.ts';
+import { providerCases } from '../../src/testing/provider-conformance/case-ids.ts';
 import { storeCases } from '../../src/testing/store-conformance/case-ids.ts';
 
 const unserved = () => Promise.reject(new Error('no case is run'));
 
 describe.each([
   ['adapters', adapterConformance(unserved, { serveReadBody: unserved, servePath: unserved }), adapterCases],
+  ['providers', providerConformance(stripe()), providerCases],
   ['stores', storeConformance(createMemoryStore), storeCases],
 ] as const)('the ids of the cases of %s', (_what, cases, names) => {
   test('are unique, and each has a case', () => {

@@ -3,9 +3,9 @@ import { defineCommand } from '../define-command.ts';
 import { EXIT_CODES_HELP } from '../failure.ts';
 import { PLACES_HELP } from '../stores/place-options.ts';
 import { drop } from './drop.ts';
+import { filterOptions } from './filter-options.ts';
 import { list, show } from './read.ts';
 import { replay } from './replay.ts';
-import { filterOptions } from './selection.ts';
 import { sourceOptions } from './source.ts';
 
 const WHERE_HELP = `

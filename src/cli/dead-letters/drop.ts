@@ -1,8 +1,9 @@
 import type { DeadLetter } from '../../receiver/dead-letters/dead-letters.ts';
 import { confirm } from '../confirm.ts';
-import { CommandError, setFailed, usageError } from '../failure.ts';
-import { createOutput } from '../output.ts';
+import { CommandError, codeOf, lineOf, setFailed, usageError } from '../failure.ts';
+import { createOutput, type Output } from '../output.ts';
 import { Progress } from '../progress.ts';
+import { nameOf, senderFields } from './letter-sender.ts';
 import { Portion } from './portion.ts';
 import {
   checkSelection,
@@ -52,13 +53,13 @@ interface Counts {
 }
 
 async function dropAll(work: Work, source: Source): Promise<void> {
-  const portion = await Portion.of(work.selection.letters(source.deadLetters));
+  const portion = await Portion.of(work.selection.letters(source));
   const counts: Counts = { dropped: 0, failed: 0, uncompleted: 0 };
   const progress = new Progress();
   try {
     await portion.workThrough(async (id) => {
       progress.show(`dropping ${id}: ${counts.dropped} dropped so far`);
-      const dropped = await dropOne(id, source);
+      const dropped = await dropOne(id, source, work.output);
       progress.clear();
       if (dropped === undefined) {
         counts.failed += 1;
@@ -66,7 +67,12 @@ async function dropAll(work: Work, source: Source): Promise<void> {
       }
       counts.dropped += 1;
       if (!dropped.completed) counts.uncompleted += 1;
-      work.output.print({ kind: 'drop', id, ...dropped }, () => `dropped ${dropped.type ?? '?'} ${id}`);
+      const { letter, completed } = dropped;
+      const { type } = letter;
+      work.output.print(
+        { kind: 'drop', id, ...senderFields(letter), type, completed },
+        () => `dropped ${type ?? '?'} ${nameOf(letter)}`,
+      );
       return true;
     });
   } finally {
@@ -92,18 +98,18 @@ function printCounts(work: Work, portion: Portion, { dropped, failed, uncomplete
 }
 
 interface Dropped {
-  readonly type: string | undefined;
+  readonly letter: DeadLetter;
   /** True if the id of the event is completed, so that it is not handled when it comes again. */
   readonly completed: boolean;
 }
 
 /** Resolves with undefined if the dead letter was not dropped. */
-async function dropOne(id: string, source: Source): Promise<Dropped | undefined> {
+async function dropOne(id: string, source: Source, output: Output): Promise<Dropped | undefined> {
   const letter = await source.deadLetters.get(id);
   if (letter === undefined) return undefined;
   const completed = await isOfReceiver(letter, source);
-  const isDropped = await (completed ? dropByReceiver(letter, source) : removeOne(letter, source));
-  return isDropped ? { type: letter.type, completed } : undefined;
+  const isDropped = await (completed ? dropByReceiver(letter, source, output) : removeOne(letter, source));
+  return isDropped ? { letter, completed } : undefined;
 }
 
 /** A receiver drops dead letters of its own dead letters only, and completes their ids. */
@@ -111,10 +117,21 @@ async function isOfReceiver({ id }: DeadLetter, { receiverLetters }: Source): Pr
   return (await receiverLetters?.get(id)) !== undefined;
 }
 
-async function dropByReceiver(letter: DeadLetter, { receiver, deadLetters }: Source): Promise<boolean> {
-  const isDropped = (await receiver?.drop(letter)) === true;
-  if (isDropped) await deadLetters.remove(letter.id);
-  return isDropped;
+async function dropByReceiver(
+  letter: DeadLetter,
+  { receiver, deadLetters }: Source,
+  output: Output,
+): Promise<boolean> {
+  try {
+    const isDropped = (await receiver?.drop(letter)) === true;
+    if (isDropped) await deadLetters.remove(letter.id);
+    return isDropped;
+  } catch (error) {
+    // It stays, and the others can still be dropped.
+    if (codeOf(error) !== 'provider_mismatch') throw error;
+    output.note(lineOf(error));
+    return false;
+  }
 }
 
 async function removeOne(letter: DeadLetter, { deadLetters }: Source): Promise<boolean> {

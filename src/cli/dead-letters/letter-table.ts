@@ -1,6 +1,7 @@
 import type { DeadLetter } from '../../receiver/dead-letters/dead-letters.ts';
 import { escapeControls } from '../../receiver/outcomes/escape.ts';
 import { colours, joined, type Printable } from '../terminal-text.ts';
+import { senderOf } from './letter-sender.ts';
 
 /**
  * A time of a dead letter as ISO 8601, or its number if no Date can hold it: another program may have written
@@ -11,8 +12,8 @@ export function letterTime(ms: number): string {
   return Number.isNaN(date.valueOf()) ? String(ms) : date.toISOString();
 }
 
-/** The columns before the reason, by their titles. */
-const TITLES = ['PARKED', 'TYPE', 'ID', 'ATTEMPTS'] as const;
+/** The columns before the reason, by their titles. That of the sender is left out if no row has one. */
+const TITLES = ['PARKED', 'TYPE', 'ID', 'SENDER', 'ATTEMPTS'] as const;
 
 /** The least width in which a reason is of use. */
 const LEAST_REASON = 20;
@@ -20,14 +21,21 @@ const GAP = '  ';
 
 /** A dead letter in the table. Its texts are escaped already, because their width is measured. */
 interface Row {
-  readonly cells: readonly [parked: string, type: string, id: string, attempts: string];
+  readonly cells: readonly [parked: string, type: string, id: string, sender: string, attempts: string];
   readonly reason: string;
 }
 
-function rowOf({ id, type = '?', reason, message, parkedAt, attempts }: DeadLetter): Row {
+function rowOf(letter: DeadLetter): Row {
+  const { id, type = '?', reason, message, parkedAt, attempts } = letter;
   const parked = letterTime(parkedAt).replace(/:\d\d\.\d+Z$/, 'Z');
   return {
-    cells: [parked, escapeControls(type), escapeControls(id), String(attempts)],
+    cells: [
+      parked,
+      escapeControls(type),
+      escapeControls(id),
+      escapeControls(senderOf(letter)),
+      String(attempts),
+    ],
     reason: escapeControls(`${reason}: ${message}`),
   };
 }
@@ -38,17 +46,19 @@ function rowOf({ id, type = '?', reason, message, parkedAt, attempts }: DeadLett
  */
 export function tableOf(letters: readonly DeadLetter[], columns: number): readonly Printable[] {
   const rows = letters.map(rowOf);
-  const widths = TITLES.map((title, column) =>
-    Math.max(title.length, ...rows.map(({ cells }) => cells[column]?.length ?? 0)),
-  );
-  const reasonWidth = columns - widths.reduce((sum, width) => sum + width + GAP.length, 0);
+  const widths = TITLES.map((title, column) => {
+    const widest = Math.max(...rows.map(({ cells }) => cells[column]?.length ?? 0));
+    return title === 'SENDER' && widest === 0 ? 0 : Math.max(title.length, widest);
+  });
+  const used = widths.filter((width) => width > 0);
+  const reasonWidth = columns - used.reduce((sum, width) => sum + width + GAP.length, 0);
   if (reasonWidth < LEAST_REASON) return rows.flatMap((row) => blockOf(row, columns));
   const padded = (cells: readonly string[]): readonly string[] =>
-    cells.map((cell, column) =>
-      column === TITLES.indexOf('ATTEMPTS')
-        ? cell.padStart(widths[column] ?? 0)
-        : cell.padEnd(widths[column] ?? 0),
-    );
+    cells.flatMap((cell, column) => {
+      const width = widths[column] ?? 0;
+      if (width === 0) return [];
+      return column === TITLES.indexOf('ATTEMPTS') ? cell.padStart(width) : cell.padEnd(width);
+    });
   const lines = rows.map(({ cells, reason }) => {
     const [parked = '', type = '', ...others] = padded(cells);
     const parts = [colours.minor(parked), colours.strong(type), ...others, cutTo(reason, reasonWidth)];
@@ -57,8 +67,9 @@ export function tableOf(letters: readonly DeadLetter[], columns: number): readon
   return [colours.strong([...padded(TITLES), 'REASON'].join(GAP)), ...lines];
 }
 
-function blockOf({ cells: [parked, type, id, attempts], reason }: Row, columns: number): Printable[] {
-  const lines = [`  ${type}, attempts: ${attempts}, parked ${parked}`, `  ${reason}`];
+function blockOf({ cells: [parked, type, id, sender, attempts], reason }: Row, columns: number): Printable[] {
+  const of = sender === '' ? '' : ` of ${sender}`;
+  const lines = [`  ${type}${of}, attempts: ${attempts}, parked ${parked}`, `  ${reason}`];
   return [colours.strong(id), ...lines.map((line) => cutTo(line, columns))];
 }
 

@@ -1,14 +1,16 @@
 import type { DeadLetter } from '../../receiver/dead-letters/dead-letters.ts';
 import type { Output } from '../output.ts';
 import { colours, line, type TerminalText } from '../terminal-text.ts';
+import { nameOf, senderFields } from './letter-sender.ts';
 import { letterTime, tableOf } from './letter-table.ts';
 
 /** The summary of a dead letter, without its body and its headers. */
 export function summaryOf(letter: DeadLetter): object {
-  const { id, type, reason, message, receivedAt, parkedAt, lastTriedAt, attempts, handled, runningUntil } =
-    letter;
+  const { id, type, reason, message, attempts, handled } = letter;
+  const { receivedAt, parkedAt, lastTriedAt, runningUntil } = letter;
   return {
     id,
+    ...senderFields(letter),
     type,
     reason,
     message,
@@ -22,10 +24,11 @@ export function summaryOf(letter: DeadLetter): object {
 }
 
 /** A dead letter on one line. */
-function lineOfLetter({ id, type = '?', reason, message, parkedAt, attempts }: DeadLetter): TerminalText {
+function lineOfLetter(letter: DeadLetter): TerminalText {
+  const { type = '?', reason, message, parkedAt, attempts } = letter;
   const when = colours.minor(letterTime(parkedAt));
   const count = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`;
-  return line`${when} ${colours.strong(type)} ${id} after ${count}, ${reason}: ${message}`;
+  return line`${when} ${colours.strong(type)} ${nameOf(letter)} after ${count}, ${reason}: ${message}`;
 }
 
 /**

@@ -3,6 +3,7 @@ import type { DeadLetter } from '../../receiver/dead-letters/dead-letters.ts';
 import { CommandError } from '../failure.ts';
 import { createReadingOutput } from '../output.ts';
 import { colours, line, type Printable, TerminalText } from '../terminal-text.ts';
+import { findLetter } from './find-by-sender.ts';
 import { nextList } from './next-command.ts';
 import { printLetters, summaryOf } from './print-letter.ts';
 import { isRunning, Selection, type SelectionOptions } from './selection.ts';
@@ -13,8 +14,8 @@ import { printSummary } from './summary.ts';
 export async function list(options: SourceOptions & Omit<SelectionOptions, 'all'>): Promise<void> {
   const output = createReadingOutput(options);
   const selection = new Selection([], options);
-  await withSource(options, async ({ deadLetters }) => {
-    const { count, lastId } = await printLetters(selection.letters(deadLetters), output);
+  await withSource(options, async (source) => {
+    const { count, lastId } = await printLetters(selection.letters(source), output);
     const next = selection.skipped.more && lastId !== undefined ? nextList(lastId, options) : undefined;
     const work = { selection, options, output };
     printSummary(work, { value: { letters: count }, counts: [[count, 'parked']], next });
@@ -26,7 +27,7 @@ export async function list(options: SourceOptions & Omit<SelectionOptions, 'all'
 export async function show(id: string, options: SourceOptions): Promise<void> {
   const output = createReadingOutput(options);
   await withSource(options, async ({ deadLetters }) => {
-    const letter = await deadLetters.get(id);
+    const letter = await findLetter(deadLetters, id);
     if (letter === undefined)
       throw new CommandError('failed', `no dead letter has the id ${JSON.stringify(id)}`);
     output.print(toValue(letter), () => linesOf(letter));

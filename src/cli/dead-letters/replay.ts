@@ -24,12 +24,13 @@ export async function replay(ids: readonly string[], options: ReplayOptions): Pr
   selection.check();
 }
 
-async function replayAll(work: Work, { deadLetters, receiver }: Source): Promise<void> {
+async function replayAll(work: Work, source: Source): Promise<void> {
+  const { deadLetters, receiver } = source;
   if (receiver === undefined) {
     throw usageError('replay needs --receiver: it runs the handlers of that receiver');
   }
   const startedAt = performance.now();
-  const portion = await Portion.of(work.selection.letters(deadLetters));
+  const portion = await Portion.of(work.selection.letters(source));
   const replayer = new Replayer(receiver, deadLetters, work.output);
   try {
     await portion.workThrough(

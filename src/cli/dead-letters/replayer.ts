@@ -5,6 +5,7 @@ import type { Output } from '../output.ts';
 import { Progress } from '../progress.ts';
 import type { ReceiverModule } from '../receiver-module.ts';
 import { colours, joined, type Printable } from '../terminal-text.ts';
+import { nameOf, senderFields } from './letter-sender.ts';
 
 export interface Failure {
   readonly id: string;
@@ -77,17 +78,21 @@ function isGood({ outcome }: Report): boolean {
   return IS_GOOD[outcome];
 }
 
-function printReplay({ id, type }: DeadLetter, report: Report, output: Output): void {
+function printReplay(letter: DeadLetter, report: Report, output: Output): void {
+  const { id, type } = letter;
   const { outcome, error, handlers, warnings } = report;
   const errorFields = error && { code: error.code, message: messageOf(error) };
-  output.print({ kind: 'replay', id, type, outcome, ...errorFields, handlers, warnings }, () => {
-    const parts: Printable[] = [
-      (isGood(report) ? colours.good : colours.bad)(outcome),
-      `${type ?? '?'} ${id}`,
-    ];
-    if (outcome === 'ignored') parts.push('no handler is registered for its type; the dead letter stays');
-    if (errorFields !== undefined) parts.push(`${errorFields.code}: ${errorFields.message}`);
-    parts.push(...warnings.map(colours.doubtful));
-    return joined(parts);
-  });
+  output.print(
+    { kind: 'replay', id, ...senderFields(letter), type, outcome, ...errorFields, handlers, warnings },
+    () => {
+      const parts: Printable[] = [
+        (isGood(report) ? colours.good : colours.bad)(outcome),
+        `${type ?? '?'} ${nameOf(letter)}`,
+      ];
+      if (outcome === 'ignored') parts.push('no handler is registered for its type; the dead letter stays');
+      if (errorFields !== undefined) parts.push(`${errorFields.code}: ${errorFields.message}`);
+      parts.push(...warnings.map(colours.doubtful));
+      return joined(parts);
+    },
+  );
 }

@@ -1,14 +1,12 @@
-import { InvalidArgumentError, Option } from 'commander';
-import * as z from 'zod';
 import { serviceTypes } from '../../providers/banking-service/catalog.ts';
 import type { DeadLetter, DeadLetters } from '../../receiver/dead-letters/dead-letters.ts';
-import { errorCodes } from '../../receiver/error-codes.ts';
 import { isPosthornError, type PosthornError } from '../../receiver/errors.ts';
-import { nearestOf } from '../../receiver/events/nearest.ts';
 import { matchesPattern } from '../../receiver/events/pattern.ts';
-import { readDuration } from '../duration.ts';
 import { CommandError, usageError } from '../failure.ts';
+import { hasServiceForm, TYPE_FORM } from './filter-options.ts';
+import { findBySender, findLetter } from './find-by-sender.ts';
 import { letterTime } from './letter-table.ts';
+import type { Source } from './source.ts';
 
 /** The options that select dead letters. */
 export interface SelectionOptions {
@@ -21,53 +19,6 @@ export interface SelectionOptions {
   readonly limit?: number;
   /** The id of the dead letter after which the selection begins. */
   readonly after?: string;
-}
-
-/** The options that narrow a selection down. */
-export function filterOptions(): readonly Option[] {
-  return [
-    new Option('--type <pattern>', 'of this type, or of types such as transfer.*').argParser(parsePattern),
-    new Option('--reason <code>', 'parked for this reason, such as handler_failed').argParser(parseReason),
-    new Option(
-      '--since <time>',
-      'parked since then: ISO 8601 (UTC without a zone), or an age such as 30m, 2h or 3d',
-    ).argParser(parseSince),
-    new Option('--limit <number>', 'only the first so many of the list').argParser(parseLimit),
-    new Option('--after <id>', 'only those that follow this one in the list'),
-  ];
-}
-
-function parseLimit(text: string): number {
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('It must be a whole number from 1 on.');
-}
-
-function parsePattern(text: string): string {
-  if (text === '*' || /^[^.*]+(\.[^.*]+)*\.([^.*]+|\*)$/.test(text)) return text;
-  throw new InvalidArgumentError(
-    'It must be a type such as transfer.succeeded, a prefix such as transfer.*, or *.',
-  );
-}
-
-const reasons: readonly string[] = Object.values(errorCodes).flat();
-const LONGEST_REASON = Math.max(...reasons.map(({ length }) => length));
-
-function parseReason(text: string): string {
-  if (reasons.includes(text)) return text;
-  const { text: nearest } = nearestOf(text.slice(0, 2 * LONGEST_REASON), reasons);
-  throw new InvalidArgumentError(`It must be a code of docs/errors.md; the nearest is ${nearest}.`);
-}
-
-function parseSince(text: string): number {
-  const ageMs = readDuration(text);
-  if (ageMs !== undefined) return Date.now() - ageMs;
-  if (z.iso.date().safeParse(text).success) return Date.parse(text);
-  if (z.iso.datetime({ offset: true, local: true }).safeParse(text).success) {
-    return Date.parse(/(Z|[+-]\d\d:?\d\d)$/.test(text) ? text : `${text}Z`);
-  }
-  throw new InvalidArgumentError(
-    'It must be a time such as 2026-03-31T09:00:00Z, or an age such as 30m, 2h or 3d.',
-  );
 }
 
 /** A dead letter whose handlers may still be running, and until when. */
@@ -109,6 +60,7 @@ export class Selection {
   #hasMore = false;
   #isEmpty = true;
   #hasType = false;
+  #hasOtherSender = false;
   #unreadable: PosthornError | undefined;
 
   /**
@@ -135,7 +87,7 @@ export class Selection {
     return this.#ids.length > 0;
   }
 
-  async *letters(deadLetters: DeadLetters): AsyncGenerator<DeadLetter, void, undefined> {
+  async *letters({ deadLetters, types }: Source): AsyncGenerator<DeadLetter, void, undefined> {
     const { limit = Number.POSITIVE_INFINITY } = this.#options;
     let count = 0;
     for await (const letter of this.isByIds ? this.#named(deadLetters) : this.#listed(deadLetters)) {
@@ -146,21 +98,20 @@ export class Selection {
       count += 1;
       yield letter;
     }
-    this.#checkType();
+    this.#checkType(types);
   }
 
   /**
-   * A misspelt type must not look like one without dead letters. New types are known by their dead letters.
+   * A misspelt type must not look like one without dead letters. New types are known by their dead letters,
+   * and those of another sender by the receiver, unless there is one of its dead letters at least.
    */
-  #checkType(): void {
+  #checkType(types: Source['types']): void {
     const { type = '*', after } = this.#options;
-    if (
-      this.#hasType ||
-      serviceTypes.isPattern(type) ||
-      after !== undefined ||
-      this.#unreadable !== undefined
-    )
+    if (this.#hasType || this.#hasOtherSender || after !== undefined || this.#unreadable !== undefined)
       return;
+    if (serviceTypes.isPattern(type) || isPatternOf(types, type)) return;
+    if (!hasServiceForm(type))
+      throw usageError(`option '--type <pattern>' argument '${type}' is invalid. ${TYPE_FORM}`);
     const nearest = serviceTypes.nearestPattern(type);
     const meant = nearest === undefined ? '' : `; the nearest is ${nearest}`;
     const problem = `no dead letter has the type ${JSON.stringify(type)}, and the service does not list it`;
@@ -190,29 +141,38 @@ export class Selection {
   }
 
   async *#named(deadLetters: DeadLetters): AsyncGenerator<DeadLetter, void, undefined> {
+    const named: string[] = [];
+    const unknown: string[] = [];
     for (const id of this.#ids) {
       const letter = await deadLetters.get(id);
-      if (letter === undefined) this.#missing.push(id);
-      else yield letter;
+      if (letter !== undefined) yield letter;
+      (letter === undefined ? unknown : named).push(id);
+    }
+    if (unknown.length === 0) return;
+    const bySender = await findBySender(deadLetters, unknown);
+    for (const eventId of unknown) {
+      const id = bySender.get(eventId);
+      const letter = id === undefined || named.includes(id) ? undefined : await deadLetters.get(id);
+      if (letter !== undefined) yield letter;
+      else if (id === undefined) this.#missing.push(eventId);
     }
   }
 
   /** A list reports a damaged dead letter at its end. That must not stop the command for the others. */
   async *#listed(deadLetters: DeadLetters): AsyncGenerator<DeadLetter, void, undefined> {
     const { after } = this.#options;
-    if (after !== undefined) {
-      await checkPlace(deadLetters, after);
-      this.#isEmpty = false;
-    }
+    const place = after === undefined ? {} : { after: await findPlace(deadLetters, after) };
+    if (after !== undefined) this.#isEmpty = false;
     try {
-      yield* deadLetters.list(after === undefined ? {} : { after });
+      yield* deadLetters.list(place);
     } catch (error) {
       if (!(isPosthornError(error) && error.code === 'dead_letter_unreadable')) throw error;
       this.#unreadable = error;
     }
   }
 
-  #isMeant({ type, parkedAt, reason }: DeadLetter): boolean {
+  #isMeant({ provider, type, parkedAt, reason }: DeadLetter): boolean {
+    this.#hasOtherSender ||= provider !== undefined;
     const { type: pattern = '*', since = Number.NEGATIVE_INFINITY } = this.#options;
     const isOfType = pattern === '*' || (type !== undefined && matchesPattern(pattern, type));
     this.#hasType ||= isOfType;
@@ -220,9 +180,20 @@ export class Selection {
   }
 }
 
+/** Returns true for a pattern that the receiver would take. */
+function isPatternOf(types: Source['types'], pattern: string): boolean {
+  try {
+    types?.checkPattern(pattern);
+    return types !== undefined;
+  } catch {
+    return false;
+  }
+}
+
 /** A list after an unknown dead letter would begin with the first one. */
-async function checkPlace(deadLetters: DeadLetters, after: string): Promise<void> {
-  if ((await deadLetters.get(after)) !== undefined) return;
+async function findPlace(deadLetters: DeadLetters, after: string): Promise<string> {
+  const letter = await findLetter(deadLetters, after);
+  if (letter !== undefined) return letter.id;
   throw usageError(
     `--after: no dead letter has the id ${JSON.stringify(after)}; take an id that dead-letters list prints, or ` +
       'leave --after out and begin with the first one',

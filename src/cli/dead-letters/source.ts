@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { Option } from 'commander';
 import type { DeadLetters } from '../../receiver/dead-letters/dead-letters.ts';
+import type { TypeRules } from '../../receiver/events/type-rules.ts';
 import { createFileDeadLetters } from '../../stores/file/dead-letters.ts';
 import { usageError } from '../failure.ts';
 import { loadReceiver, type ReceiverModule } from '../receiver-module.ts';
@@ -29,6 +30,8 @@ export interface Source {
   readonly receiver?: ReceiverModule['receiver'];
   /** The dead letters of the receiver, which may differ from `deadLetters`. */
   readonly receiverLetters?: ReceiverModule['deadLetters'];
+  /** The types of the receiver's provider. Undefined for a receiver of an earlier version. */
+  readonly types?: Pick<TypeRules, 'checkPattern'> | undefined;
 }
 
 /** The options that say where the dead letters are. */
@@ -80,12 +83,13 @@ async function withReceiver(
   elsewhere: DeadLetters | undefined,
   use: (source: Source) => Promise<void>,
 ): Promise<void> {
-  const { receiver, deadLetters: receiverLetters } = await awaitConnections(await loadReceiver(path, json));
+  const module = await loadReceiver(path, json);
+  const { receiver, deadLetters: receiverLetters } = await awaitConnections(module);
   const deadLetters = elsewhere ?? receiverLetters;
   if (deadLetters === undefined) {
     throw usageError('the receiver has no dead letters: say where they are with --dir or --scope');
   }
-  await use({ receiver, deadLetters, receiverLetters });
+  await use({ receiver, deadLetters, receiverLetters, types: module.settings?.provider?.types });
   // Completions that are still pending are written within the grace period of close().
   await receiver.close();
 }

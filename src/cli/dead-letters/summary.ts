@@ -56,8 +56,8 @@ export function printProgress(work: Work, verb: string, portion: Portion, done: 
 }
 
 /** Counts what a command would do. `verb` names it in the past, for example `replayed`. */
-export async function foresee(work: Work, verb: string, { deadLetters }: Source): Promise<void> {
-  const overview = await Overview.of(work.selection.letters(deadLetters), work.output);
+export async function foresee(work: Work, verb: string, source: Source): Promise<void> {
+  const overview = await Overview.of(work.selection.letters(source), work.output);
   printSummary(work, {
     value: { dryRun: true, [verb]: overview.count, failed: 0, ...overview.toValue() },
     counts: [[overview.count, `would be ${verb}`]],

@@ -1,5 +1,4 @@
 import { enqueueingId, handlingId } from '../../receiver/dedupe/claim-id.ts';
-import { retrySpanMs } from '../../receiver/dedupe/last-attempt.ts';
 import { retentionFor } from '../../receiver/dedupe/retention.ts';
 import type { LeaseRequest } from '../../receiver/dedupe/store.ts';
 import { TimeLimitedStore } from '../../receiver/dedupe/time-limited.ts';
@@ -39,7 +38,7 @@ export class IdImport {
     this.#settings = settings;
     this.#answerLimitMs = answerLimitMs;
     this.#store = new TimeLimitedStore(settings.store);
-    this.leastAgeMs = MARGIN_MS + retrySpanMs(settings.retries);
+    this.leastAgeMs = MARGIN_MS + settings.retries.spanMs;
   }
 
   /**

@@ -1,4 +1,7 @@
+import type { TypedEvent } from '../../receiver/events/event-types.ts';
+import type { Provider } from '../../receiver/provider/provider.ts';
 import type { Webhooks } from '../../service/client/webhooks.ts';
+import type { WebhookUpdate } from '../../service/shapes/webhooks.ts';
 import { usageError } from '../failure.ts';
 import type { JsonOption } from '../options.ts';
 import { createOutput } from '../output.ts';
@@ -6,6 +9,7 @@ import { line } from '../terminal-text.ts';
 import { type ConnectionOptions, commandForNewKey, connect } from './connection.ts';
 import { withKeyKeeper } from './key-file.ts';
 import { lineOfWebhook, visibleParts } from './print-webhook.ts';
+import { loadProvider } from './provider-module.ts';
 import { keepingKeyOfFailure, linesOfKey, requireShown } from './shown-key.ts';
 import { readWanted, type WantedOptions, wantedSettings } from './wanted.ts';
 
@@ -13,11 +17,16 @@ export interface CreateOptions extends ConnectionOptions, JsonOption, WantedOpti
   readonly keyFile?: string;
 }
 
+async function providerOf({ json = false, provider }: UpdateOptions): Promise<Provider | undefined> {
+  return provider === undefined ? undefined : loadProvider(provider, json);
+}
+
 /** `posthorn webhooks create` */
 export async function create(url: string, options: CreateOptions): Promise<void> {
   const output = createOutput(options);
-  const webhooks = connect(options, wantedSettings(options));
-  const request = { url, ...readWanted(options) };
+  const provider = await providerOf(options);
+  const webhooks = connect(options, wantedSettings(options), provider);
+  const request = { url, ...readWanted(options, provider) };
   await withKeyKeeper(options, async (keeper) => {
     const created = webhooks.create(request);
     const webhook = await keepingKeyOfFailure(created, keeper, output, commandForNewKey('ID', options));
@@ -37,8 +46,9 @@ export interface UpdateOptions extends ConnectionOptions, JsonOption, WantedOpti
 /** `posthorn webhooks update` */
 export async function update(id: string, options: UpdateOptions): Promise<void> {
   const { url } = options;
-  const webhooks = connect(options, wantedSettings(options));
-  const changes = { ...(url !== undefined && { url }), ...readWanted(options) };
+  const provider = await providerOf(options);
+  const webhooks = connect(options, wantedSettings(options), provider);
+  const changes = { ...(url !== undefined && { url }), ...readWanted(options, provider) };
   if (Object.keys(changes).length === 0) {
     throw usageError('say what to change: --url, --event, --authentication, --basic or --bearer');
   }
@@ -54,9 +64,9 @@ export function setEnabled(
 }
 
 async function applyUpdate(
-  webhooks: Webhooks,
+  webhooks: Webhooks<TypedEvent>,
   id: string,
-  changes: Parameters<Webhooks['update']>[1],
+  changes: WebhookUpdate<TypedEvent>,
   done: string,
   options: JsonOption,
 ): Promise<void> {
@@ -78,9 +88,10 @@ export async function ensure(url: string, options: EnsureOptions): Promise<void>
   const { id, enable, disable, force } = options;
   if (enable && disable) throw usageError('give --enable or --disable, not both');
   if (force && !enable && !disable) throw usageError('--force needs --enable or --disable');
-  const webhooks = connect(options, wantedSettings(options));
+  const provider = await providerOf(options);
+  const webhooks = connect(options, wantedSettings(options), provider);
   const enabled = enable ? true : disable ? false : undefined;
-  const wanted = { url, id, ...readWanted(options), enabled };
+  const wanted = { url, id, ...readWanted(options, provider), enabled };
   await withKeyKeeper({ ...options, mayExist: true }, async (keeper) => {
     const ensured = webhooks.ensure(wanted, { force });
     const command = commandForNewKey('ID', options);

@@ -16,7 +16,8 @@ only its owner can read. An existing file is never overwritten.
 
 const WANTED_HELP = `
 Without --event a new webhook gets every event. transfer.* is sent as the types of today: only * includes later ones,
-and --any lets --event name one, as payout.created.
+and --any lets --event name one, as payout.created. --provider names a module whose default export, or export
+\`provider\`, is the provider of the receiver: --event then knows the types of bankingService({ catalog }).
 Credentials are changed only if asked for: --authentication basic takes BASIC_USERNAME and BASIC_PASSWORD from the
 environment, bearer takes BEARER_TOKEN, none removes them.
 `;

@@ -1,3 +1,5 @@
+import type { TypedEvent } from '../../receiver/events/event-types.ts';
+import type { Provider } from '../../receiver/provider/provider.ts';
 import { createClient } from '../../service/client/create-client.ts';
 import type { Webhooks } from '../../service/client/webhooks.ts';
 import { programName } from '../program-name.ts';
@@ -10,10 +12,14 @@ export const connectionSettings = ['baseUrl', 'username', 'password'] as const;
 export type ConnectionOptions = SettingOptions<(typeof connectionSettings)[number]>;
 
 /** The webhook operations of the service. An error names what is missing for them, and of `others`. */
-export function connect(options: ConnectionOptions, others: readonly Requirement[] = []): Webhooks {
+export function connect(
+  options: ConnectionOptions,
+  others: readonly Requirement[] = [],
+  provider?: Provider,
+): Webhooks<TypedEvent> {
   requireSettings(options, connectionSettings, others);
   const { baseUrl, username, password } = options;
-  return createClient({ baseUrl, administrator: { username, password } }).webhooks;
+  return createClient<TypedEvent>({ baseUrl, administrator: { username, password }, provider }).webhooks;
 }
 
 /** Another command against the same service, to be pasted. It lacks the password, a secret. */

@@ -1,5 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { eventTypes, type Pattern, serviceTypes } from '../../providers/banking-service/catalog.ts';
+import { type Pattern, serviceTypes } from '../../providers/banking-service/catalog.ts';
+import type { TypedEvent } from '../../receiver/events/event-types.ts';
+import type { TypeList } from '../../receiver/events/type-list.ts';
 import type { AnyEventFilter, EnabledEvents } from '../../service/shapes/webhooks.ts';
 import { usageError } from '../failure.ts';
 
@@ -15,7 +17,7 @@ const EVENT = ['--event <pattern>', 'a type, transfer.* or *; may be given sever
 export function eventOption(): Option {
   return new Option(...EVENT).argParser((pattern: string, earlier: readonly Pattern[] = []) => {
     if (isPattern(pattern)) return [...earlier, pattern];
-    throw new InvalidArgumentError(`It ${complaintOf(pattern)}`);
+    throw new InvalidArgumentError(`It ${complaintOf(pattern, serviceTypes)}`);
   });
 }
 
@@ -30,27 +32,33 @@ export function anyEventOptions(): readonly Option[] {
   ];
 }
 
-/** Reads `--event` when all options are known, because `--any` may follow it. */
-export function readEvents({ event: patterns, any }: AnyEventOptions): EnabledEvents | undefined {
-  if (patterns === undefined || patterns.every(isPattern)) return patterns;
-  const others = patterns.filter((pattern) => !isPattern(pattern));
+/**
+ * Reads `--event` when all options are known, because `--any` may follow it. `types` are those of the
+ * service, or of `--provider`.
+ */
+export function readEvents(
+  { event: patterns, any }: AnyEventOptions,
+  types: TypeList,
+): EnabledEvents<TypedEvent> | undefined {
+  const others = patterns?.filter((pattern) => !types.isPattern(pattern)) ?? [];
+  if (patterns === undefined || others.length === 0) return patterns;
   const [first = ''] = others;
-  if (!any) throw usageError(`--event ${first} ${complaintOf(first)} Give --any to ask for it anyway`);
+  if (!any) throw usageError(`--event ${first} ${complaintOf(first, types)} Give --any to ask for it anyway`);
   if (patterns.includes('*')) return [];
   const typesOf = new Map<string, readonly string[]>();
-  for (const { entity, types } of serviceTypes.toFilters(patterns)) typesOf.set(entity, types);
+  for (const filter of types.toFilters(patterns)) typesOf.set(filter.entity, filter.types);
   for (const other of others) {
     const [, entity = '', type = ''] = /^([^.*\s]+)\.([^*\s]+)$/.exec(other) ?? [];
     if (entity === '') throw usageError(`--event ${other} must name a type in full, such as payout.created`);
     typesOf.set(entity, [...(typesOf.get(entity) ?? []), type]);
   }
-  return [...typesOf].map(([entity, types]): AnyEventFilter => ({ entity, types, any: true }));
+  return [...typesOf].map(([entity, names]): AnyEventFilter => ({ entity, types: names, any: true }));
 }
 
-function complaintOf(pattern: string): string {
-  const nearest = serviceTypes.nearestPattern(pattern);
+function complaintOf(pattern: string, types: TypeList): string {
+  const nearest = types.nearestPattern(pattern);
   const meant = nearest === undefined ? '' : ` Did you mean ${nearest}?`;
-  return `matches no type of the service: ${[...eventTypes].join(', ')}.${meant}`;
+  return `matches no type of the service: ${types.types.join(', ')}.${meant}`;
 }
 
 function isPattern(value: unknown): value is Pattern {

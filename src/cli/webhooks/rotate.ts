@@ -49,7 +49,7 @@ async function begin(id: string, options: RotateCommandOptions): Promise<void> {
 }
 
 async function createNext(
-  webhooks: Webhooks,
+  webhooks: Pick<Webhooks, 'rotate'>,
   id: string,
   keeper: KeyKeeper,
 ): Promise<{ readonly id: string; readonly kept: KeptKey } | undefined> {

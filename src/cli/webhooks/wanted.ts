@@ -1,5 +1,9 @@
 import { Option } from 'commander';
+import { serviceTypes } from '../../providers/banking-service/catalog.ts';
 import type { Authentication } from '../../receiver/authentication/credentials.ts';
+import type { TypedEvent } from '../../receiver/events/event-types.ts';
+import { TypeList } from '../../receiver/events/type-list.ts';
+import type { Provider } from '../../receiver/provider/provider.ts';
 import type { EnabledEvents } from '../../service/shapes/webhooks.ts';
 import { usageError } from '../failure.ts';
 import {
@@ -14,12 +18,15 @@ import { type AnyEventOptions, anyEventOptions, readEvents } from './event-optio
 /** The wanted properties of a webhook, apart from its url. */
 export interface WantedOptions extends CredentialOptions, AnyEventOptions {
   readonly authentication?: 'none' | 'basic' | 'bearer';
+  /** The path of a module with the provider whose types `--event` may name. */
+  readonly provider?: string;
 }
 
 /** The options for the wanted properties of a webhook. */
 export function wantedOptions(): readonly Option[] {
   return [
     ...anyEventOptions(),
+    new Option('--provider <module>', 'a module that exports the provider whose types --event may name'),
     new Option('--authentication <type>', 'with credentials from the environment, or none').choices([
       'none',
       'basic',
@@ -30,11 +37,17 @@ export function wantedOptions(): readonly Option[] {
 }
 
 /** The members of a webhook that the options ask for; members that they do not mention are left out. */
-export function readWanted(options: WantedOptions): {
-  readonly enabled_events?: EnabledEvents;
+export function readWanted(
+  options: WantedOptions,
+  provider: Provider | undefined,
+): {
+  readonly enabled_events?: EnabledEvents<TypedEvent>;
   readonly authentication?: Authentication;
 } {
-  const enabled_events = readEvents(options);
+  const enabled_events = readEvents(
+    options,
+    provider?.types === undefined ? serviceTypes : new TypeList(provider.types),
+  );
   const authentication = readWantedAuthentication(options);
   return { ...(enabled_events && { enabled_events }), ...(authentication && { authentication }) };
 }

@@ -1,10 +1,6 @@
 import type { Attributes } from '@opentelemetry/api';
-import {
-  type HandlerReport,
-  type Report,
-  type TypeLabels,
-  warningCodeOf,
-} from '../../receiver/outcomes/report.ts';
+import type { TypeLabels } from '../../receiver/events/type-rules.ts';
+import { type HandlerReport, type Report, warningCodeOf } from '../../receiver/outcomes/report.ts';
 import { shorten } from '../../receiver/values/foreign-values.ts';
 
 /** Names, ids and types can have any length, and backends index them. */

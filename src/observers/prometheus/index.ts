@@ -35,8 +35,8 @@ export interface MeasuredReceiver {
 /**
  * Counts and times the reports of a receiver as metrics of prom-client, and asks for its health at each
  * scrape. Labels are outcomes, codes, entities of the provider's types (`other` for the rest), names of
- * handlers, the name of the provider, and that of the receiver, if it has one. No label holds an id, or a text that a sender chooses.
- * docs/operations.md has every metric, alert rules and a dashboard.
+ * handlers, the name of the provider, and that of the receiver, if it has one. No label holds an id, or a
+ * text that a sender chooses. docs/operations.md has every metric, alert rules and a dashboard.
  *
  * The default log stays on. Each receiver needs its own register.
  *

@@ -1,18 +1,18 @@
-import { hmacSignature } from '../../receiver/authentication/hmac-signature.ts';
-import { checkOptions, invalidOption } from '../../receiver/checks/check-options.ts';
-import { defineProvider } from '../../receiver/provider/define-provider.ts';
-import { withBareKeys } from '../../receiver/provider/event-key.ts';
+import {
+  checkOptions,
+  invalidOption,
+  readDuration,
+  readInteger,
+} from '../../receiver/checks/check-options.ts';
+import { checkName } from '../../receiver/provider/define-provider.ts';
+import { keyFunctionOf } from '../../receiver/provider/event-key.ts';
 import type { Provider } from '../../receiver/provider/provider.ts';
+import { isDelays } from '../../receiver/provider/retry-rules.ts';
 import { show } from '../../receiver/values/foreign-values.ts';
-import { type AddedTypes, joinCatalog, serviceTypes } from './catalog.ts';
-import type { KnownEvent, WebhookEvent } from './event.ts';
-import { readEvent } from './read-event.ts';
-
-/** The name of the provider, which reports and metrics have. */
-const NAME = 'banking-service';
-
-/** The interface's neutral word for the header, whose real name has the vendor's part. */
-export const NEUTRAL_HEADER = 'x-service-signature';
+import { type AddedEvent, type AddedTypes, withAddedTypes } from './added-types.ts';
+import type { KnownEvent } from './event.ts';
+import { createService, serviceParts } from './service.ts';
+import { testingOf } from './testing.ts';
 
 /** Options of {@link bankingService}. */
 export interface BankingServiceOptions<C extends AddedTypes = Record<never, never>> {
@@ -28,15 +28,10 @@ export interface BankingServiceOptions<C extends AddedTypes = Record<never, neve
   /** The time that the service waits for an answer; 30,000 by default. */
   readonly answerWithinMs?: number | undefined;
   /** The delays before its retries; [60,000, 300,000, 900,000] by default. */
-  readonly retries?: Provider['retries'] | undefined;
+  readonly retries?: readonly number[] | undefined;
   /** The default of the receiver's `maxBodyBytes`; 1,048,576 by default. */
   readonly maxBodyBytes?: number | undefined;
 }
-
-/** An event of a type that was added to the catalog. */
-type AddedEvent<C extends AddedTypes> = {
-  [Entity in keyof C & string]: WebhookEvent<`${Entity}.${C[Entity][number]}`>;
-}[keyof C & string];
 
 /**
  * The payments and banking service: the provider of a receiver without the option `provider`. It signs the
@@ -59,30 +54,26 @@ export function bankingService<const C extends AddedTypes = Record<never, never>
 ): Provider<KnownEvent | AddedEvent<C>> {
   const names = ['catalog', 'signatureHeader', 'name', 'answerWithinMs', 'retries', 'maxBodyBytes'];
   checkOptions(options, names, 'bankingService');
-  const { name = NAME, answerWithinMs = 30_000, retries = [60_000, 300_000, 900_000] } = options;
-  const header = readHeaderName(options.signatureHeader ?? NEUTRAL_HEADER);
-  const provider: Provider<KnownEvent | AddedEvent<C>> = {
-    name,
-    signature: hmacSignature({
-      encoding: 'hex',
-      read: (headers) => {
-        const signature = headers.get(header);
-        return { signatures: signature === undefined ? [] : [signature] };
-      },
-    }),
-    types: options.catalog === undefined ? serviceTypes.types : joinCatalog(options.catalog),
-    readEvent,
+  const { catalog, maxBodyBytes, name = serviceParts.name } = options;
+  const { answerWithinMs = serviceParts.answerWithinMs, retries = serviceParts.retries } = options;
+  const { signatureHeader = serviceParts.signatureHeader } = options;
+  checkName(name);
+  readDuration('answerWithinMs', answerWithinMs);
+  if (!isDelays(retries))
+    throw invalidOption(
+      'retries',
+      `must be a list of delays in milliseconds, each above 0; got ${show(retries)}`,
+    );
+  if (maxBodyBytes !== undefined) readInteger('maxBodyBytes', maxBodyBytes);
+  const isOther = name !== serviceParts.name;
+  return createService<KnownEvent | AddedEvent<C>>({
+    ...serviceParts,
+    ...(isOther && { name, storedName: name, keyOf: keyFunctionOf(name) }),
+    ...(catalog !== undefined && { types: withAddedTypes(catalog) }),
+    signatureHeader,
     answerWithinMs,
     retries,
-    cutsOff: true,
-    maxBodyBytes: options.maxBodyBytes,
-    withSignatureHeader: (signatureHeader) => bankingService({ ...options, signatureHeader }),
-  };
-  return defineProvider(name === NAME ? withBareKeys(provider) : provider);
-}
-
-/** RFC 9110, section 5.1: a field name is a token. */
-function readHeaderName(name: unknown): string {
-  if (typeof name === 'string' && /^[a-z0-9!#$%&'*+.^_`|~-]+$/i.test(name)) return name.toLowerCase();
-  throw invalidOption('signatureHeader', `must be the name of a header, got ${show(name)}`);
+    maxBodyBytes,
+    testing: testingOf,
+  });
 }

@@ -58,8 +58,8 @@ export function toEnd({ outcome, error }: JobReport, uncountedMs: number | undef
     case 'run_closed':
       return { kind: 'put back', pauseMs: CLOSING_PAUSE_MS };
     case 'provider_mismatch':
-      // A worker of its provider may come, and another one must get it less and less often.
-      return { kind: 'put back', pauseMs: limitedPauseMs(uncountedMs ?? LONGEST_PAUSE_MS) };
+      // A worker of its provider may take it meanwhile. Until then the others must not get it often.
+      return { kind: 'put back', pauseMs: LONGEST_PAUSE_MS };
     case 'handler_missing':
     case 'key_busy':
       if (uncountedMs === undefined) return { kind: 'failed', error: new Error(message, { cause: error }) };

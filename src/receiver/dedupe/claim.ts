@@ -1,11 +1,10 @@
 import type { Warning } from '../outcomes/report.ts';
-import type { Retries } from '../provider/provider.ts';
+import type { RetryRules } from '../provider/retry-rules.ts';
 import type { Awaitable } from '../timing/awaitable.ts';
 import { performance } from '../timing/process-clock.ts';
 import { setUnrefTimeout } from '../timing/unref-timeout.ts';
 import { messageOf } from '../values/foreign-values.ts';
 import { nextToken } from './claim-token.ts';
-import { attemptSpacingMs } from './last-attempt.ts';
 import { type Lease, StoredLease, unstoredLease } from './lease.ts';
 import { type RetentionSettings, retentionFor } from './retention.ts';
 import { type Completions, retryRelease } from './retries.ts';
@@ -48,7 +47,7 @@ export interface Released {
 export interface ClaimServices {
   readonly settings: RetentionSettings & {
     readonly leaseMs: number;
-    readonly retries: Retries;
+    readonly retries: Pick<RetryRules, 'spacingMs'>;
     readonly onStoreFailure: 'reject' | 'process';
   };
   readonly store: TimeLimitedStore;
@@ -136,7 +135,7 @@ export class Claim {
 
   #send({ waitMs, mayWaitLonger }: ClaimWait = {}): Awaitable<ClaimResult> {
     const { id, token, leaseMs, retentionMs } = this.#request;
-    const spacingMs = attemptSpacingMs(this.#services.settings.retries);
+    const { spacingMs } = this.#services.settings.retries;
     const request = { id, token, leaseMs, retentionMs, attemptSpacingMs: spacingMs, waitMs };
     return this.#services.store.claim(request, mayWaitLonger);
   }

@@ -1,15 +1,16 @@
 /** The least that the receiver knows of an event: its type. */
 export interface TypedEvent {
-  /** The type, for example `transfer.succeeded` or `push`. */
+  /** The type, for example `invoice.paid` or `push`. */
   readonly type: string;
 }
 
-type Prefix<Type extends string> = Type extends `${infer Head}.${infer Rest}`
+/** Every prefix of a type that ends before a dot. */
+export type Prefix<Type extends string> = Type extends `${infer Head}.${infer Rest}`
   ? Head | `${Head}.${Prefix<Rest>}`
   : never;
 
 /**
- * The patterns of `receiver.on` for a union of events: a type, a prefix such as `merchant.verification.*`, or
+ * The patterns of `receiver.on` for a union of events: a type, a prefix such as `invoice.payment.*`, or
  * `*`. If the types are not known, any text: the receiver checks its form.
  */
 export type PatternOf<E extends TypedEvent> = string extends E['type']
@@ -28,7 +29,7 @@ export type MatchedEvent<P extends string, E extends TypedEvent> = P extends '*'
       ? Extract<E, { readonly type: `${Head}.${string}` }>
       : Extract<E, { readonly type: P }>;
 
-/** The first segment of a type or of a pattern: `merchant` of `merchant.verification.*`. */
+/** The first segment of a type or of a pattern: `invoice` of `invoice.payment.*`. */
 export type EntityOf<Type extends string> = Type extends `${infer Entity}.${string}` ? Entity : never;
 
 /** The first segment of an event's type, or the whole type if it has one segment. */

@@ -23,9 +23,7 @@ type SchemaResult<Output> =
 type SchemaPath = readonly (PropertyKey | { readonly key: PropertyKey })[];
 
 /** Validators of `event.data`, by the first segment of the event's type. */
-export interface SchemasByEntity {
-  readonly [entity: string]: StandardSchemaV1 | undefined;
-}
+export type SchemasByEntity = Readonly<Record<string, StandardSchemaV1 | undefined>>;
 
 /**
  * Validates `data` with a schema. Resolves with the schema's output, or with an error if the schema refuses

@@ -1,24 +1,21 @@
+import { invalidOption } from '../checks/check-options.ts';
 import { ConfigurationError } from '../errors.ts';
 import { show } from '../values/foreign-values.ts';
 import { entityOf } from './event-types.ts';
 import { nearestOf } from './nearest.ts';
-import { isPatternForm, matchesPattern } from './pattern.ts';
+import { matchesPattern } from './pattern.ts';
+import { OTHER, type TypeFilter, type TypeLabels, type TypeRules } from './type-rules.ts';
 
-/** A filter for the sender, of the types that the handlers want. */
-export interface TypeFilter {
-  readonly entity: string;
-  readonly types: readonly string[];
-}
-
-/** The types of a sender: a list, or none if the provider has no list. */
-export class TypeList {
+/** The rules for a provider that lists the types of its sender. */
+export class TypeList implements TypeRules {
   readonly #types: readonly string[];
-  readonly #set: ReadonlySet<string>;
+  /** The labels of each type. */
+  readonly #labels: ReadonlyMap<string, TypeLabels>;
   readonly #byEntity = new Map<string, string[]>();
 
-  constructor(types: readonly string[] = []) {
+  constructor(types: readonly string[]) {
     this.#types = types;
-    this.#set = new Set(types);
+    this.#labels = new Map(types.map((type) => [type, { type, entity: entityOf(type) }]));
     for (const type of types) {
       const entity = entityOf(type);
       const known = this.#byEntity.get(entity) ?? [];
@@ -27,40 +24,28 @@ export class TypeList {
     }
   }
 
-  /** False if the provider has no list. */
-  get isKnown(): boolean {
-    return this.#types.length > 0;
-  }
-
   has(type: string): boolean {
-    return this.#set.has(type);
+    return this.#labels.has(type);
   }
 
   get types(): readonly string[] {
     return this.#types;
   }
 
-  get entities(): readonly string[] {
-    return [...this.#byEntity.keys()];
+  checkEntity(entity: string): void {
+    if (this.#byEntity.has(entity)) return;
+    const entities = [...this.#byEntity.keys()].join(', ');
+    throw invalidOption(`schemas.${entity}`, `is not an entity; the entities are ${entities}`);
   }
 
-  hasEntity(entity: string): boolean {
-    return this.#byEntity.has(entity);
+  labelsOf(type: string): TypeLabels {
+    const entity = entityOf(type);
+    return this.#labels.get(type) ?? { type: OTHER, entity: this.#byEntity.has(entity) ? entity : OTHER };
   }
 
-  /** Throws {@link ConfigurationError} for a pattern of the wrong form, or one that matches no known type. */
   checkPattern(pattern: unknown): void {
-    if (this.isKnown) {
-      if (this.isPattern(pattern)) return;
+    if (!this.isPattern(pattern))
       throw this.wrongPattern(pattern, 'Types that are not in this list yet reach "*" and onUnhandled()');
-    }
-    if (isPatternForm(pattern)) return;
-    const dotted = typeof pattern === 'string' ? pattern.trim().replaceAll(/[\s/]+/g, '.') : '';
-    const question = isPatternForm(dotted) ? ` Did you mean ${show(dotted)}?` : '';
-    throw new ConfigurationError(
-      `${show(pattern)} is not a pattern.${question} A pattern is "*", a type, or a prefix with ".*" behind it; ` +
-        'a type has 1 to 255 characters without white space, "/" and "*"',
-    );
   }
 
   /** Returns true for a pattern that matches a type of the list. */
@@ -102,7 +87,7 @@ export class TypeList {
 
   /**
    * Turns patterns into filters of the sender: an empty list means every event. Each type is named, because
-   * an empty list of types need not mean all of an entity (interface, "Webhook").
+   * for the sender an empty list of types need not mean all of an entity.
    */
   toFilters(patterns: readonly string[]): TypeFilter[] {
     if (patterns.includes('*')) return [];

@@ -1,7 +1,8 @@
-import { ConfigurationError, InternalError, isPosthornError, type PosthornError } from '../errors.ts';
+import { InternalError, isPosthornError, type PosthornError } from '../errors.ts';
+import type { HandshakeReply } from '../provider/handshake-reply.ts';
 import { isReportCode, type RefusedOutcome, type ReportCode, refusals } from '../refusals.ts';
 import type { Reply } from '../request/delivery.ts';
-import { dropPromise, messageOf, show } from '../values/foreign-values.ts';
+import { messageOf } from '../values/foreign-values.ts';
 
 /** The end of a delivery. Each delivery has exactly one outcome. */
 export type Outcome =
@@ -38,12 +39,10 @@ interface Accepted {
 }
 
 /** The answer to a request that is not an event. */
-interface Handshake {
+interface Handshake extends HandshakeReply {
   readonly outcome: 'handshake';
   readonly id: undefined;
   readonly error: undefined;
-  readonly body: string;
-  readonly contentType: string;
 }
 
 /** A result that becomes a 4xx or 5xx. */
@@ -58,41 +57,9 @@ export function accept(outcome: Accepted['outcome'], id: string, error?: Reporte
   return { outcome, id, error };
 }
 
-/** Adapters buffer a reply, and no sender asks for a long one. */
-const MAX_HANDSHAKE_BYTES = 65_536;
-
-/**
- * Returns the answer to a handshake: a text, or an object as JSON. Another value is a mistake of the provider,
- * which is refused.
- */
-export function answerHandshake(reply: unknown): Handshake | Refused {
-  const isText = typeof reply === 'string';
-  let body: unknown = reply;
-  let problem = `returned ${show(reply)}`;
-  if (typeof reply === 'object' && reply !== null) {
-    // A function that is async by mistake returns a promise.
-    if (dropPromise(reply)) return refuseHandshake('returned a promise');
-    try {
-      body = JSON.stringify(reply);
-      problem = 'returned an object that has no JSON';
-    } catch (error) {
-      return refuseHandshake(`returned an object that has no JSON: ${messageOf(error)}`);
-    }
-  }
-  if (typeof body !== 'string') return refuseHandshake(problem);
-  const size = Buffer.byteLength(body);
-  if (size > MAX_HANDSHAKE_BYTES) return refuseHandshake(`returned ${size} bytes`);
-  const contentType = isText ? 'text/plain; charset=utf-8' : 'application/json';
+/** Returns the answer to a request that is not an event. */
+export function answerHandshake({ body, contentType }: HandshakeReply): Handshake {
   return { outcome: 'handshake', id: undefined, error: undefined, body, contentType };
-}
-
-function refuseHandshake(problem: string): Refused {
-  return refuse(
-    new ConfigurationError(
-      `handshake of the provider ${problem}: it must return a text or an object of at most ` +
-        `${MAX_HANDSHAKE_BYTES} bytes, or undefined for an event`,
-    ),
-  );
 }
 
 /** An error that a report can have. */

@@ -1,3 +1,4 @@
+import type { TypeLabels } from '../events/type-rules.ts';
 import type { ReportCode } from '../refusals.ts';
 import type { Outcome, ReportedError } from './outcome.ts';
 
@@ -70,12 +71,6 @@ export interface ReportedEvent {
   readonly key?: string | undefined;
   /** The account of the sender. Absent if the receiver has one account. */
   readonly account?: string | undefined;
-}
-
-/** The type of an event and its first segment, as metrics can have them. */
-export interface TypeLabels {
-  readonly type: string;
-  readonly entity: string;
 }
 
 /** How one handler ended. */

@@ -1,10 +1,17 @@
+import { createCustomCheck } from '../authentication/custom-signature.ts';
 import { checkFunction } from '../checks/called-functions.ts';
 import { checkOptions, invalidOption, readDuration, readInteger } from '../checks/check-options.ts';
+import type { ConfigurationError } from '../errors.ts';
+import { AnyTypes } from '../events/any-types.ts';
 import type { TypedEvent } from '../events/event-types.ts';
 import { isPatternForm } from '../events/pattern.ts';
+import { TypeList } from '../events/type-list.ts';
 import { propertyOf, show } from '../values/foreign-values.ts';
-import { hasBareKeys, withBareKeys } from './event-key.ts';
-import type { Provider, Retries } from './provider.ts';
+import { checkedHandshake, checkedReader } from './checked-functions.ts';
+import { type CheckedProvider, withChecked } from './checked-provider.ts';
+import { keyFunctionOf } from './event-key.ts';
+import type { Provider } from './provider.ts';
+import { rulesOfRetries } from './rules-of-retries.ts';
 
 const MEMBERS = [
   'name',
@@ -21,7 +28,8 @@ const MEMBERS = [
 ];
 
 /**
- * Checks a provider of your own, so that a mistake shows where it was made. Returns a frozen copy.
+ * Checks a provider of your own, so that a mistake shows where it was made. Returns the provider as
+ * `createReceiver` takes it: a frozen copy.
  *
  * @throws ConfigurationError that names the wrong member.
  *
@@ -48,22 +56,50 @@ export function defineProvider<E extends TypedEvent>(provider: Provider<E>): Pro
   checkOptions(provider, MEMBERS, 'defineProvider');
   // The copy is checked, because it lacks the methods of a class.
   const copy = { ...provider };
-  const { name, signature, types, handshake, readEvent, answerWithinMs, maxBodyBytes, retries } = copy;
-  if (typeof name !== 'string' || !/^[\w.-]{1,64}$/.test(name))
-    throw invalid('name', `must be 1 to 64 letters, digits, ".", "_" or "-", got ${show(name)}`);
+  const { name, types, answerWithinMs, cutsOff = false, handshake, maxBodyBytes, readEvent } = copy;
+  checkName(name);
+  const createSignatureCheck = checkCreatorOf(copy);
+  if (types !== undefined) checkTypes(types);
+  if (handshake !== undefined) checkFunction(handshake, 'handshake of the provider');
+  checkFunction(readEvent, 'readEvent of the provider');
+  readDuration('answerWithinMs of the provider', answerWithinMs);
+  if (maxBodyBytes !== undefined) readInteger('maxBodyBytes of the provider', maxBodyBytes);
+  checkRest(copy);
+  return withChecked(copy, {
+    name,
+    storedName: name,
+    keyOf: keyFunctionOf(name),
+    types: types === undefined ? new AnyTypes(name) : new TypeList(types),
+    retries: rulesOfRetries(copy.retries),
+    answerWithinMs,
+    cutsOff,
+    maxBodyBytes,
+    readEvent: checkedReader(copy),
+    handshake: handshake && checkedHandshake(handshake),
+    createSignatureCheck,
+  });
+}
+
+/** Checks the name of a provider. Throws {@link ConfigurationError}. */
+export function checkName(name: unknown): void {
+  if (typeof name === 'string' && /^[\w.-]{1,64}$/.test(name)) return;
+  throw invalid('name', `must be 1 to 64 letters, digits, ".", "_" or "-", got ${show(name)}`);
+}
+
+function checkCreatorOf({
+  signature,
+  withSignatureHeader,
+}: Provider): CheckedProvider['createSignatureCheck'] {
   if (typeof propertyOf(signature, 'createCheck') !== 'function')
     checkFunction(
       propertyOf(signature, 'verify'),
       'signature of the provider: hmacSignature(), or its verify',
     );
-  if (types !== undefined) checkTypes(types);
-  if (handshake !== undefined) checkFunction(handshake, 'handshake of the provider');
-  checkFunction(readEvent, 'readEvent of the provider');
-  readDuration('answerWithinMs of the provider', answerWithinMs);
-  checkRetries(retries);
-  if (maxBodyBytes !== undefined) readInteger('maxBodyBytes of the provider', maxBodyBytes);
-  checkRest(copy);
-  return Object.freeze(hasBareKeys(provider) ? withBareKeys(copy) : copy);
+  const advice = { canSetHeader: withSignatureHeader !== undefined };
+  return (signingKey) =>
+    'verify' in signature
+      ? createCustomCheck(signature, signingKey)
+      : signature.createCheck(signingKey, advice);
 }
 
 function checkRest({ cutsOff, testing, withSignatureHeader }: Provider): void {
@@ -88,28 +124,6 @@ function isTypeOfEntity(type: unknown): boolean {
   return isPatternForm(type) && /^[^.*]+(\.[^.*]+)+$/.test(type);
 }
 
-/** Checks the retries of a provider. Throws {@link ConfigurationError}. */
-export function checkRetries(retries: Retries): void {
-  if (retries === 'none' || isDelays(retries)) return;
-  const [forMs, least] = [propertyOf(retries, 'forMs'), propertyOf(retries, 'least')];
-  if (isDelay(forMs) && typeof least === 'number' && Number.isInteger(least) && least > 0) return;
-  throw invalid(
-    'retries',
-    'must be a list of delays in milliseconds, each above 0; or { forMs, least }, with the time from the first ' +
-      `attempt to the last one and the least number of retries; or "none"; got ${show(retries)}`,
-  );
-}
-
-/** Returns true for a list of delays in milliseconds, each above 0. */
-export function isDelays(value: unknown): value is readonly number[] {
-  // `every` skips the holes of a sparse list; a copy does not have any.
-  return Array.isArray(value) && [...value].every(isDelay);
-}
-
-function isDelay(delay: unknown): delay is number {
-  return typeof delay === 'number' && Number.isFinite(delay) && delay > 0;
-}
-
-function invalid(member: string, problem: string): Error {
+function invalid(member: string, problem: string): ConfigurationError {
   return invalidOption(`${member} of the provider`, problem);
 }

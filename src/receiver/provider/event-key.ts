@@ -1,5 +1,3 @@
-import { propertyOf } from '../values/foreign-values.ts';
-
 /** An event by its sender: the parts of its key. */
 export interface EventOrigin {
   /** The sender's id of the event. */
@@ -48,16 +46,4 @@ export function isEscapedKey(key: string): boolean {
 export function keyStart({ key, id }: { readonly key: string; readonly id: string }): string {
   const start = key.slice(0, key.length - id.length);
   return start.startsWith(PREFIX) ? start : '';
-}
-
-/** A symbol that all copies of this package in a process share: the process may load two builds. */
-const BARE_KEYS = Symbol.for('posthorn.bareKeys');
-
-/** Marks the provider whose ids are keys as they stand: that of the versions that knew no other. */
-export function withBareKeys<P extends object>(provider: P): P {
-  return Object.assign(provider, { [BARE_KEYS]: true });
-}
-
-export function hasBareKeys(provider: unknown): boolean {
-  return propertyOf(provider, BARE_KEYS) === true;
 }

@@ -6,14 +6,6 @@ import type { SingleHeaders } from '../request/single-headers.ts';
 /**
  * All that the receiver knows of a sender of webhooks. `defineProvider` checks one; `posthorn/providers` has
  * those of some senders. Durations are in milliseconds.
- *
- * @example
- * ```ts
- * import { createReceiver } from 'posthorn';
- * import { stripe } from 'posthorn/providers';
- *
- * const receiver = createReceiver({ provider: stripe(), signingKey: process.env.STRIPE_KEY });
- * ```
  */
 export interface Provider<E extends TypedEvent = TypedEvent> {
   /**
@@ -59,6 +51,7 @@ export interface Provider<E extends TypedEvent = TypedEvent> {
 export interface ProviderRequest {
   /** The body as it was signed. */
   readonly rawBody: Uint8Array;
+  /** The headers of the request. A dead letter and a job lack those that hold credentials. */
   readonly headers: SingleHeaders;
 }
 
@@ -96,7 +89,7 @@ export interface ProviderTesting {
     readonly createdAtMs: number;
     /** Given by the test; undefined for a sample. */
     readonly data: unknown;
-  }) => TypedEvent;
+  }) => object;
   /** Signs a body as the sender does. Returns the headers that the sender adds. */
   readonly sign: (parts: {
     readonly rawBody: Uint8Array;

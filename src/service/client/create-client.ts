@@ -1,3 +1,5 @@
+import type { KnownEvent } from '../../providers/banking-service/event.ts';
+import type { TypedEvent } from '../../receiver/events/event-types.ts';
 import { createEChecks, type EChecks } from './e-checks.ts';
 import { createFxQuotes, type FxQuotes } from './fx-quotes.ts';
 import { type ClientOptions, readClientOptions } from './options.ts';
@@ -14,11 +16,11 @@ import { createWebhooks, type Webhooks } from './webhooks.ts';
 /**
  * A client of the service, apart from its deliveries. Every method takes `{ signal }` last. It rejects with a
  * {@link ServiceError} if the service fails, and with a `ConfigurationError` if the call is wrong or lacks
- * its credentials.
+ * its credentials. `E` is the union of the events of the option `provider`.
  */
-export interface Client {
+export interface Client<E extends TypedEvent = KnownEvent> {
   /** Creates, lists, updates and rotates webhooks; needs `administrator`. */
-  readonly webhooks: Webhooks;
+  readonly webhooks: Webhooks<E>;
   /** Creates and retrieves FX quotes; needs `banking`. */
   readonly fxQuotes: FxQuotes;
   /** Looks up eChecks; needs `banking`. */
@@ -61,12 +63,14 @@ export interface Client {
  * });
  * ```
  */
-export function createClient(options: ClientOptions): Client {
+export function createClient<E extends TypedEvent = KnownEvent>(options: ClientOptions<E>): Client<E>;
+// The client itself takes events of any type: the signature above says which ones its caller can name.
+export function createClient(options: ClientOptions<TypedEvent>): Client<TypedEvent> {
   const settings = readClientOptions(options);
   const { maxItems } = settings;
   const service = createService(settings);
   return {
-    webhooks: createWebhooks(service, maxItems),
+    webhooks: createWebhooks(service, settings),
     fxQuotes: createFxQuotes(service),
     eChecks: createEChecks(service, maxItems),
     paymentPurposes: createPaymentPurposes(service, maxItems),

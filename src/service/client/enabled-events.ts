@@ -1,5 +1,6 @@
-import { serviceTypes } from '../../providers/banking-service/catalog.ts';
 import { ConfigurationError } from '../../receiver/errors.ts';
+import type { TypedEvent } from '../../receiver/events/event-types.ts';
+import type { TypeList } from '../../receiver/events/type-list.ts';
 import { propertyOf, show } from '../../receiver/values/foreign-values.ts';
 import type { EnabledEvents, StoredEventFilter } from '../shapes/webhooks.ts';
 
@@ -8,8 +9,9 @@ import type { EnabledEvents, StoredEventFilter } from '../shapes/webhooks.ts';
  * ConfigurationError} that names the method for a wrong pattern, and for a list of both.
  */
 export function readEnabledEvents(
-  events: EnabledEvents | readonly StoredEventFilter[] | undefined,
+  events: EnabledEvents<TypedEvent> | readonly StoredEventFilter[] | undefined,
   method: string,
+  types: TypeList,
 ): readonly StoredEventFilter[] | undefined {
   if (events === undefined) return undefined;
   if (!Array.isArray(events)) throw wrongList(method, `got ${show(events)}`);
@@ -18,9 +20,9 @@ export function readEnabledEvents(
   const filters = list.filter((each) => typeof each !== 'string');
   if (patterns.length === 0) return filters.map(asSent);
   if (filters.length > 0) throw wrongList(method, 'not of both');
-  const wrong = patterns.find((pattern) => !serviceTypes.isPattern(pattern));
-  if (wrong === undefined) return serviceTypes.toFilters(patterns);
-  throw serviceTypes.wrongPattern(wrong, 'Types that are not in this list yet come with "*" alone');
+  const wrong = patterns.find((pattern) => !types.isPattern(pattern));
+  if (wrong === undefined) return types.toFilters(patterns);
+  throw types.wrongPattern(wrong, 'Types that are not in this list yet come with "*" alone');
 }
 
 /** Without `any`. A value that is not a filter stays as it is, because the service checks them. */

@@ -1,6 +1,9 @@
+import type { KnownEvent } from '../../providers/banking-service/event.ts';
 import type { Authentication } from '../../receiver/authentication/credentials.ts';
 import { checkOptions } from '../../receiver/checks/check-options.ts';
 import { ConfigurationError } from '../../receiver/errors.ts';
+import type { TypedEvent } from '../../receiver/events/event-types.ts';
+import type { TypeList } from '../../receiver/events/type-list.ts';
 import { show } from '../../receiver/values/foreign-values.ts';
 import type { EnabledEvents, StoredEventFilter } from '../shapes/webhooks.ts';
 import { readEnabledEvents } from './enabled-events.ts';
@@ -16,13 +19,13 @@ import type { WebhookRequests } from './webhook-requests.ts';
  * The wanted form of a webhook. A member that is left out stays as it is. A new webhook by default gets every
  * event, has no credentials, and is enabled.
  */
-export interface WantedWebhook {
+export interface WantedWebhook<E extends TypedEvent = KnownEvent> {
   /** The id of the webhook; if it is left out, the webhook is found by its `url`. */
   readonly id?: string | undefined;
   /** A public HTTPS URL. */
   readonly url: string;
   /** The order does not matter; an empty list means every event. */
-  readonly enabled_events?: EnabledEvents | undefined;
+  readonly enabled_events?: EnabledEvents<E> | undefined;
   /** The credentials that the service presents. */
   readonly authentication?: Authentication | undefined;
   /** True to send events, false to stop. */
@@ -59,7 +62,8 @@ type WantedWithFilters = Omit<WantedWebhook, 'enabled_events'> & {
 /** See `Webhooks.ensure`. */
 export async function ensureWebhook(
   requests: WebhookRequests,
-  wanted: WantedWebhook,
+  wanted: WantedWebhook<TypedEvent>,
+  types: TypeList,
   ensureOptions: EnsureOptions = {},
 ): Promise<EnsuredWebhook> {
   checkOptions(ensureOptions, ['force', 'signal'], 'the last argument of webhooks.ensure');
@@ -68,7 +72,7 @@ export async function ensureWebhook(
   const { id, url, enabled } = wanted;
   const withFilters = {
     ...wanted,
-    enabled_events: readEnabledEvents(wanted.enabled_events, 'webhooks.ensure'),
+    enabled_events: readEnabledEvents(wanted.enabled_events, 'webhooks.ensure', types),
   };
   if (typeof force !== 'boolean') {
     throw new ConfigurationError(`force of webhooks.ensure must be true or false, got ${show(force)}`);

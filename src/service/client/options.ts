@@ -1,5 +1,16 @@
-import { checkOptions, readDuration, readInteger } from '../../receiver/checks/check-options.ts';
+import { serviceTypes } from '../../providers/banking-service/catalog.ts';
+import type { KnownEvent } from '../../providers/banking-service/event.ts';
+import {
+  checkOptions,
+  invalidOption,
+  readDuration,
+  readInteger,
+} from '../../receiver/checks/check-options.ts';
 import { ConfigurationError } from '../../receiver/errors.ts';
+import type { TypedEvent } from '../../receiver/events/event-types.ts';
+import { TypeList } from '../../receiver/events/type-list.ts';
+import type { Provider } from '../../receiver/provider/provider.ts';
+import { propertyOf, show, textOf } from '../../receiver/values/foreign-values.ts';
 import { MAX_ANSWER_BYTES } from '../shapes/answer-body.ts';
 import {
   type AdministratorCredentials,
@@ -12,7 +23,7 @@ import {
 } from './credentials.ts';
 
 /** Options of `createClient`. Give the credentials of the parts that you use. */
-export interface ClientOptions {
+export interface ClientOptions<E extends TypedEvent = KnownEvent> {
   /** The service's base address, with or without a path, for example `https://api.example.com`. */
   readonly baseUrl: string;
   /** The credentials for `fxQuotes` and `eChecks`. */
@@ -35,6 +46,11 @@ export interface ClientOptions {
    * with a {@link ServiceError} of the code `list_too_long`.
    */
   readonly maxItems?: number | undefined;
+  /**
+   * The provider of the receiver, if the service has added types: `bankingService({ catalog })`. Then
+   * `enabled_events` may name them. By default the types are those of the catalog.
+   */
+  readonly provider?: Provider<E> | undefined;
 }
 
 /** A string of JavaScript can hold at least twice as much. */
@@ -58,29 +74,53 @@ export interface ClientSettings {
   readonly timeoutMs: number;
   readonly maxAnswerBytes: number;
   readonly maxItems: number;
+  /** The types that `enabled_events` may name. */
+  readonly types: TypeList;
   readonly areas: Readonly<Record<Area, Authorize | undefined>>;
 }
 
 /** A part of the service with its own credentials. */
 export type Area = 'banking' | 'profile' | 'administrator';
 
+const OPTIONS = [
+  'baseUrl',
+  'banking',
+  'profile',
+  'administrator',
+  'timeoutMs',
+  'maxAnswerBytes',
+  'maxItems',
+  'provider',
+];
+
 /** Checks the options once; throws {@link ConfigurationError} that names the wrong one. */
-export function readClientOptions(options: ClientOptions): ClientSettings {
-  const names = ['baseUrl', 'banking', 'profile', 'administrator', 'timeoutMs', 'maxAnswerBytes', 'maxItems'];
-  checkOptions(options, names, 'createClient');
-  const { banking, profile, administrator } = options;
+export function readClientOptions(options: ClientOptions<TypedEvent>): ClientSettings {
+  checkOptions(options, OPTIONS, 'createClient');
+  const { banking, profile, administrator, provider } = options;
   const { timeoutMs = 10_000, maxAnswerBytes = MAX_ANSWER_BYTES, maxItems = 100_000 } = options;
   return {
     baseUrl: readBaseUrl(options.baseUrl),
     timeoutMs: readDuration('timeoutMs', timeoutMs),
     maxAnswerBytes: readInteger('maxAnswerBytes', maxAnswerBytes, { most: MOST_ANSWER_BYTES }),
     maxItems: readInteger('maxItems', maxItems, { most: MOST_ITEMS }),
+    types: provider === undefined ? serviceTypes : readTypes(provider),
     areas: {
       banking: banking === undefined ? undefined : readBanking(banking),
       profile: profile === undefined ? undefined : readProfile(profile),
       administrator: administrator === undefined ? undefined : readAdministrator(administrator),
     },
   };
+}
+
+function readTypes(provider: unknown): TypeList {
+  const types = propertyOf(provider, 'types');
+  if (Array.isArray(types) && types.length > 0 && types.every((type) => typeof type === 'string'))
+    return new TypeList(types);
+  const got = textOf(propertyOf(provider, 'name')) ?? show(provider);
+  throw invalidOption(
+    'provider',
+    `must be a provider with a list of types, such as bankingService({ catalog }), got ${got}`,
+  );
 }
 
 /** The value is not shown: it may hold credentials. */

@@ -1,6 +1,7 @@
 import type { Authentication } from '../../receiver/authentication/credentials.ts';
 import { checkOptions, readInteger } from '../../receiver/checks/check-options.ts';
 import { ConfigurationError } from '../../receiver/errors.ts';
+import type { TypedEvent } from '../../receiver/events/event-types.ts';
 import { show } from '../../receiver/values/foreign-values.ts';
 import { paths } from '../shapes/paths.ts';
 import {
@@ -13,7 +14,7 @@ import {
 } from '../shapes/webhooks.ts';
 import { checkLength } from './check-length.ts';
 import { readEnabledEvents } from './enabled-events.ts';
-import type { CallOptions } from './options.ts';
+import type { CallOptions, ClientSettings } from './options.ts';
 import { withQuery } from './query.ts';
 import type { Service, ServiceRequest } from './service.ts';
 import { ServiceError } from './service-error.ts';
@@ -43,7 +44,7 @@ export interface WebhookPage {
 
 /** A change that may carry the filters of another webhook, with types outside the catalog. */
 type WithStoredFilters<T> = Omit<T, 'enabled_events'> & {
-  readonly enabled_events?: EnabledEvents | readonly StoredEventFilter[] | undefined;
+  readonly enabled_events?: EnabledEvents<TypedEvent> | readonly StoredEventFilter[] | undefined;
 };
 
 /** The webhook operations: each is one request, or one sequence of pages. */
@@ -61,7 +62,13 @@ export interface WebhookRequests {
   ): Promise<Webhook>;
 }
 
-export function createWebhookRequests(service: Service, maxItems: number): WebhookRequests {
+/** The parts of the client's settings that the webhooks need. */
+export type WebhookSettings = Pick<ClientSettings, 'maxItems' | 'types'>;
+
+export function createWebhookRequests(
+  service: Service,
+  { maxItems, types }: WebhookSettings,
+): WebhookRequests {
   const send = (request: Omit<ServiceRequest, 'area'>, options?: CallOptions) =>
     service({ ...request, area: 'administrator' }, options);
   const get = (name: string, path: string, options?: CallOptions) =>
@@ -77,7 +84,7 @@ export function createWebhookRequests(service: Service, maxItems: number): Webho
     async create(request, options) {
       const name = 'webhooks.create';
       checkOptions(request, ['url', 'enabled_events', 'authentication'], name);
-      const body = { ...request, enabled_events: readEnabledEvents(request.enabled_events, name) };
+      const body = { ...request, enabled_events: readEnabledEvents(request.enabled_events, name, types) };
       const secrets = secretsOf(request.authentication);
       const creation = { name, method: 'POST', path: paths.webhooks, body, secrets, repeatable: false };
       return (await send(creation, options)).read(creationAnswer(body));
@@ -91,7 +98,7 @@ export function createWebhookRequests(service: Service, maxItems: number): Webho
     async update(id, changes, options, signingKey) {
       const name = 'webhooks.update';
       checkOptions(changes, ['url', 'enabled', 'enabled_events', 'authentication'], name);
-      const body = { ...changes, enabled_events: readEnabledEvents(changes.enabled_events, name) };
+      const body = { ...changes, enabled_events: readEnabledEvents(changes.enabled_events, name, types) };
       const secrets = [...secretsOf(changes.authentication), ...(signingKey ? [signingKey] : [])];
       // An update sent twice has the same effect as once, so this may be repeated.
       const update = { name, method: 'PUT', path: pathOf(id, name), body, secrets, repeatable: true };

@@ -1,3 +1,5 @@
+import type { KnownEvent } from '../../providers/banking-service/event.ts';
+import type { TypedEvent } from '../../receiver/events/event-types.ts';
 import type { WebhookRequest, WebhookUpdate } from '../shapes/webhooks.ts';
 import {
   type EnsuredWebhook,
@@ -9,12 +11,17 @@ import type { CallOptions } from './options.ts';
 import { type RotatedWebhook, type RotateOptions, rotateSigningKey } from './rotate-signing-key.ts';
 import type { Service } from './service.ts';
 import type { CreatedWebhook, Webhook } from './webhook-answers.ts';
-import { createWebhookRequests, type PageRequest, type WebhookPage } from './webhook-requests.ts';
+import {
+  createWebhookRequests,
+  type PageRequest,
+  type WebhookPage,
+  type WebhookSettings,
+} from './webhook-requests.ts';
 
 /**
  * The webhooks to which the service sends events; needs `administrator`, the credentials of an administrator.
  */
-export interface Webhooks {
+export interface Webhooks<E extends TypedEvent = KnownEvent> {
   /**
    * Creates an enabled webhook, with the key that signs its events: `secret_signing_key`, which is shown only
    * once. The request is never repeated, and a failure may leave a webhook behind. If another member of the
@@ -30,7 +37,7 @@ export interface Webhooks {
    * });
    * ```
    */
-  create(request: WebhookRequest, options?: CallOptions): Promise<CreatedWebhook>;
+  create(request: WebhookRequest<E>, options?: CallOptions): Promise<CreatedWebhook>;
   /** Reads one page. */
   list(page?: PageRequest, options?: CallOptions): Promise<WebhookPage>;
   /**
@@ -46,7 +53,7 @@ export interface Webhooks {
   /** Reads one webhook. The interface shows only the path of this operation. */
   retrieve(id: string, options?: CallOptions): Promise<Webhook>;
   /** Changes the given members and nothing else; a list of events replaces the whole list. */
-  update(id: string, changes: WebhookUpdate, options?: CallOptions): Promise<Webhook>;
+  update(id: string, changes: WebhookUpdate<E>, options?: CallOptions): Promise<Webhook>;
   /**
    * Brings a webhook into the wanted form, and says what it changed. The webhook is found by `id`, else by
    * `url`: the only one with that url, or the only enabled one. If there is none, it is created, which gives
@@ -64,7 +71,7 @@ export interface Webhooks {
    * if (signingKey !== undefined) await secrets.store(signingKey);
    * ```
    */
-  ensure(wanted: WantedWebhook, options?: EnsureOptions): Promise<EnsuredWebhook>;
+  ensure(wanted: WantedWebhook<E>, options?: EnsureOptions): Promise<EnsuredWebhook>;
   /**
    * Introduces a new signing key: creates a second webhook like the first, disables it at once, awaits
    * `onSigningKey`, enables it, and disables the first. If it breaks off, call it again: with `resume` if
@@ -84,11 +91,11 @@ export interface Webhooks {
   rotate(id: string, rotation: RotateOptions, options?: CallOptions): Promise<RotatedWebhook>;
 }
 
-export function createWebhooks(service: Service, maxItems: number): Webhooks {
-  const requests = createWebhookRequests(service, maxItems);
+export function createWebhooks(service: Service, settings: WebhookSettings): Webhooks<TypedEvent> {
+  const requests = createWebhookRequests(service, settings);
   return {
     ...requests,
-    ensure: (wanted, options) => ensureWebhook(requests, wanted, options),
+    ensure: (wanted, options) => ensureWebhook(requests, wanted, settings.types, options),
     rotate: (id, rotation, options) => rotateSigningKey(requests, id, rotation, options),
   };
 }

@@ -1,7 +1,8 @@
 import * as z from 'zod';
-import type { Pattern } from '../../providers/banking-service/catalog.ts';
-import type { EventFilter } from '../../providers/banking-service/event-filter.ts';
+import type { KnownEvent } from '../../providers/banking-service/event.ts';
+import type { FilterOf } from '../../providers/banking-service/event-filter.ts';
 import type { Authentication } from '../../receiver/authentication/credentials.ts';
+import type { PatternOf, TypedEvent } from '../../receiver/events/event-types.ts';
 import { assumed } from './assumptions.ts';
 import { listOf } from './list-of.ts';
 import { isoTime } from './timestamp.ts';
@@ -10,9 +11,11 @@ import { isoTime } from './timestamp.ts';
  * The events that a webhook gets: patterns of `receiver.on`, such as `transfer.*`, or filters of the service,
  * such as those of `receiver.eventFilters()`. A list holds one kind. A pattern is sent as the types that it
  * matches today: only `*`, an empty list, includes later ones. A filter with `any` names types that the
- * service has added since.
+ * service has added since. `E` is the union of the events of the client's `provider`.
  */
-export type EnabledEvents = readonly Pattern[] | readonly (EventFilter | AnyEventFilter)[];
+export type EnabledEvents<E extends TypedEvent = KnownEvent> =
+  | readonly PatternOf<E>[]
+  | readonly (FilterOf<E> | AnyEventFilter)[];
 
 /** A filter as the service sends it. It may name types outside the catalog. */
 export interface StoredEventFilter {
@@ -29,23 +32,23 @@ export interface AnyEventFilter extends StoredEventFilter {
 }
 
 /** A request to create a webhook. */
-export interface WebhookRequest {
+export interface WebhookRequest<E extends TypedEvent = KnownEvent> {
   /** It must be HTTPS, and publicly reachable. */
   readonly url: string;
   /** If it is left out or empty, every event is sent. */
-  readonly enabled_events?: EnabledEvents | undefined;
+  readonly enabled_events?: EnabledEvents<E> | undefined;
   /** If it is left out, it is taken to be `NONE`. */
   readonly authentication?: Authentication | undefined;
 }
 
 /** A request to update a webhook. Members that are left out do not change; a list replaces the whole list. */
-export interface WebhookUpdate {
+export interface WebhookUpdate<E extends TypedEvent = KnownEvent> {
   /** It must be HTTPS, and publicly reachable. */
   readonly url?: string | undefined;
   /** True to send events, false to stop. */
   readonly enabled?: boolean | undefined;
   /** An empty list means every event. */
-  readonly enabled_events?: EnabledEvents | undefined;
+  readonly enabled_events?: EnabledEvents<E> | undefined;
   /** The credentials that the service presents from now on. */
   readonly authentication?: Authentication | undefined;
 }

@@ -6,7 +6,7 @@ import { withExposure } from '../../receiver/dead-letters/exposure.ts';
 import { DeadLetterError } from '../../receiver/errors.ts';
 import { messageOf, propertyOf } from '../../receiver/values/foreign-values.ts';
 import { createLetterList } from '../kit/letter-list.ts';
-import { parseLetter, serializeLetter } from '../kit/serialized-letter.ts';
+import { NewerLetterError, parseLetter, serializeLetter } from '../kit/serialized-letter.ts';
 import { findExposure, prepareDirectory } from './letter-directory.ts';
 import {
   compareLetterFiles,
@@ -146,7 +146,11 @@ async function readLetter(path: string): Promise<DeadLetter | undefined> {
   try {
     return parseLetter(text);
   } catch (cause) {
-    throw unreadable(path, 'it is not a letter: repair the file or move it out of the directory', cause);
+    const isNewer = cause instanceof NewerLetterError;
+    const advice = isNewer
+      ? `update posthorn: ${cause.message}`
+      : 'it is not a letter: repair the file or move it out of the directory';
+    throw unreadable(path, advice, cause);
   }
 }
 

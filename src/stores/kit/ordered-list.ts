@@ -2,7 +2,7 @@ import type { DeadLetter, DeadLetters } from '../../receiver/dead-letters/dead-l
 import { toKey } from '../../receiver/dedupe/store.ts';
 import { DeadLetterError } from '../../receiver/errors.ts';
 import { createLetterList } from './letter-list.ts';
-import { parseLetter } from './serialized-letter.ts';
+import { NewerLetterError, parseLetter } from './serialized-letter.ts';
 
 /** The text of a dead letter as a server keeps it. */
 export interface StoredText {
@@ -49,10 +49,13 @@ export function readStoredLetter(server: string, name: string, text: string, dam
     if (damage !== undefined) throw new Error(damage);
     return parseLetter(text);
   } catch (cause) {
-    const reason = damage === undefined ? '' : `, because ${damage}`;
+    const newer = cause instanceof NewerLetterError ? cause.message : undefined;
+    const known = damage ?? newer;
+    const reason = known === undefined ? '' : `, because ${known}`;
+    const advice = newer === undefined ? 'repair it or remove it by its id' : 'update posthorn';
     throw new DeadLetterError(
       'dead_letter_unreadable',
-      `the dead letter ${JSON.stringify(name)} in ${server} cannot be read${reason}: repair it or remove it by its id`,
+      `the dead letter ${JSON.stringify(name)} in ${server} cannot be read${reason}: ${advice}`,
       { cause },
     );
   }

@@ -2,11 +2,15 @@ import { types } from 'node:util';
 import * as z from 'zod/mini';
 import { parseWithSchema } from '../../receiver/checks/parse-with-schema.ts';
 import type { DeadLetter } from '../../receiver/dead-letters/dead-letters.ts';
+import { newerForm } from '../../receiver/dead-letters/newer-form.ts';
 import { DeadLetterError } from '../../receiver/errors.ts';
+import { senderMembers } from '../../receiver/provider/stored-sender.ts';
 import { messageOf, propertyOf, show } from '../../receiver/values/foreign-values.ts';
 
 const members = {
   id: z.string(),
+  // Absent for the default provider: its dead letters have the form of versions that knew no other.
+  ...senderMembers,
   type: z.optional(z.string()),
   reason: z.string(),
   message: z.string(),
@@ -33,12 +37,16 @@ const givenLetter = z.object({
  */
 const MOST_PARTS = 100_000;
 
+/** Only a later version can read the dead letter, which is not damaged. The message says why. */
+export class NewerLetterError extends Error {}
+
 /**
  * Serializes a dead letter as JSON, with its body in base64, which keeps any bytes. If {@link parseLetter}
  * could not read it, throws DeadLetterError that names each wrong member.
  */
 export function serializeLetter(letter: DeadLetter, indentation?: number): string {
   try {
+    checkForm(letter);
     const { rawBody, ...rest } = parseWithSchema(givenLetter, letter, 'letter');
     const stored = { ...rest, rawBody: Buffer.from(rawBody).toString('base64') };
     const text = JSON.stringify(stored, undefined, indentation);
@@ -50,11 +58,21 @@ export function serializeLetter(letter: DeadLetter, indentation?: number): strin
   }
 }
 
-/** Parses a text of {@link serializeLetter}. Throws for any other text. */
+/**
+ * Parses a text of {@link serializeLetter}. Throws {@link NewerLetterError} for that of a later version, and
+ * another error for any other text.
+ */
 export function parseLetter(text: string): DeadLetter {
   checkParts(text);
-  const letter = parseWithSchema(storedLetter, JSON.parse(text), 'letter');
+  const value: unknown = JSON.parse(text);
+  checkForm(value);
+  const letter = parseWithSchema(storedLetter, value, 'letter');
   return { ...letter, rawBody: Buffer.from(letter.rawBody, 'base64') };
+}
+
+function checkForm(letter: unknown): void {
+  const reason = newerForm(letter);
+  if (reason !== undefined) throw new NewerLetterError(reason);
 }
 
 function checkParts(text: string): void {

@@ -16,9 +16,10 @@ const FILES = new RegExp(
   `^(${[
     'adapters/answer',
     'src/receiver/receiver',
-    'src/receiver/authentication/(authenticator|signature)',
-    'src/receiver/events/event',
-    'src/receiver/handling/ways-in/deliver',
+    'src/receiver/authentication/(authenticator|hmac-scheme)',
+    'src/receiver/events/age',
+    'src/providers/banking-service/read-event',
+    'src/receiver/handling/ways-in/(deliver|read-event)',
     'src/receiver/handling/run/(runs-in-flight|handle-event|run-end)',
     'src/receiver/handling/handlers/handlers',
     'src/receiver/handling/letters/event-letter',

@@ -19,16 +19,16 @@ test.each([
   { what: 'is parked, and removed once its letter is stored', outcome: 'parked', removed: ['1', '2'] },
   { what: 'was handled meanwhile', outcome: 'duplicate', removed: ['1', '2'] },
   { what: 'could not be parked, which ends the sweep', calls: 1, outcome: 'failed', removed: [] },
-  { what: 'cannot be read', stored: { ...data, rawBody: '' }, calls: 0, outcome: 'parked', removed: [] },
+  { what: 'the receiver cannot read', canRead: false, calls: 0, outcome: 'parked', removed: [] },
   { what: 'an operator has just retried', isFailed: false, calls: 0, outcome: 'parked', removed: [] },
   { what: 'another worker has removed', isThere: false, calls: 0, outcome: 'parked', removed: [] },
 ])('a failed job that $what', async ({ outcome, removed, ...row }) => {
-  const { stored = data, isFailed = true, isThere = true, calls = 2 } = row;
+  const { canRead = true, isFailed = true, isThere = true, calls = 2 } = row;
   const dispatch = vi.fn(async () => Object({ outcome }));
   const read: string[] = [];
   const gone: string[] = [];
   const job = {
-    data: stored,
+    data,
     attemptsMade: 0,
     failedReason: 'run_timeout: it took too long',
     progress: { handled: ['log'] },
@@ -46,7 +46,8 @@ test.each([
   });
   const errors: unknown[] = [];
   const deadLetters = createMapDeadLetters();
-  const sweeper = new FailedJobSweeper(queue, { dispatch, deadLetters }, (error) => errors.push(error));
+  const receiver = { dispatch, deadLetters, canDispatch: () => canRead };
+  const sweeper = new FailedJobSweeper(queue, receiver, (error) => errors.push(error));
   await sweeper.close();
   sweeper.stop();
   const failure = { code: 'run_timeout', message: 'it took too long' };

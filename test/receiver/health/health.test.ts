@@ -61,6 +61,7 @@ describe('health of a receiver', () => {
     const { store, ...rest } = await create({ deadLetters: createMapDeadLetters() }).health();
     expect(store).toEqual({ ok: true, latencyMs: expect.any(Number) });
     expect(rest).toEqual({
+      provider: 'banking-service',
       closing: false,
       running: 0,
       deadLetters: { ok: true, waiting: 0, more: false },

@@ -6,6 +6,7 @@ import { AbortedError } from '../../../src/receiver/errors.ts';
 import { Interruption } from '../../../src/receiver/handling/handlers/interruption.ts';
 import { KeyQueue } from '../../../src/receiver/handling/keys/key-queue.ts';
 import { type HeldKey, KeyRequest, WaitingEvents } from '../../../src/receiver/handling/keys/key-wait.ts';
+import { rulesOfDelays } from '../../../src/receiver/provider/retry-rules.ts';
 import { BodyMemory } from '../../../src/receiver/request/body-memory.ts';
 import { Activity } from '../../../src/receiver/timing/activity.ts';
 import { createMemoryStore } from '../../../src/stores/memory/memory.ts';
@@ -56,7 +57,11 @@ export class KeyWorld {
     clock.reset(() => 1);
     for (const process of new Set(EVENTS)) {
       clock.process = process;
-      const settings = { leaseMs: LEASE_MS, retries: [60_000], onStoreFailure: 'reject' } as const;
+      const settings = {
+        leaseMs: LEASE_MS,
+        retries: rulesOfDelays([60_000]),
+        onStoreFailure: 'reject',
+      } as const;
       const activity = new Activity();
       const store = new TimeLimitedStore(this.#storeOf(process));
       const services = {

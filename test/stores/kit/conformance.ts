@@ -77,6 +77,15 @@ const promises: Record<string, DeadLettersCase['check']> = {
     expect(plain(found)).toEqual(plain(letter));
     expect([found?.type, found?.lastTriedAt, found?.runningUntil]).toEqual([undefined, undefined, undefined]);
   },
+  'the sender of a letter comes back': async (deadLetters) => {
+    const id = 'handled:from:4:acme:6:acct_1:evt_1';
+    const letter = createLetter({ id, eventId: 'evt_1', provider: 'acme', account: 'acct_1' });
+    await deadLetters.put(letter);
+    expect(plain(await deadLetters.get(id))).toEqual(plain(letter));
+    const [listed] = await readAll(deadLetters.list());
+    expect(listed).toMatchObject({ eventId: 'evt_1', provider: 'acme', account: 'acct_1' });
+    expect(await deadLetters.get('evt_1')).toBeUndefined();
+  },
   'a body of any bytes comes back': async (deadLetters) => {
     const bodies = [new Uint8Array(0), Uint8Array.of(0), Uint8Array.of(0xff, 0xfe), everyByte];
     // A view into a larger buffer, as a body reader may hand it over.

@@ -1,6 +1,6 @@
 import { checkBegun } from '../../checks/called-functions.ts';
 import { DataError, HandlerError, PermanentError, type PosthornError } from '../../errors.ts';
-import { entityOf, type TypedEvent } from '../../events/event-types.ts';
+import type { TypedEvent } from '../../events/event-types.ts';
 import { type StandardSchemaV1, validateData } from '../../events/schema.ts';
 import type { HandlerReport } from '../../outcomes/report.ts';
 import type { EventIdentity } from '../../provider/event-identity.ts';
@@ -68,8 +68,12 @@ export class RunContext implements HandlerContext {
 export type ValidEvent = TypedEvent;
 
 /** Resolves with the event, whose data is the output of the schema. Rejects with DataError. */
-export async function validateEvent(event: TypedEvent, schema: StandardSchemaV1): Promise<ValidEvent> {
-  const checked = await validateData(schema, propertyOf(event, 'data'), entityOf(event.type));
+export async function validateEvent(
+  event: TypedEvent,
+  schema: StandardSchemaV1,
+  entity: string,
+): Promise<ValidEvent> {
+  const checked = await validateData(schema, propertyOf(event, 'data'), entity);
   if (checked instanceof DataError) throw checked;
   const { data } = checked;
   return Object.assign({ ...event }, { data });

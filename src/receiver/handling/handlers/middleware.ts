@@ -1,7 +1,8 @@
 import { checkBegun } from '../../checks/called-functions.ts';
 import { ConfigurationError } from '../../errors.ts';
 import type { TypedEvent } from '../../events/event-types.ts';
-import type { ReportSource, TypeLabels } from '../../outcomes/report.ts';
+import type { TypeLabels } from '../../events/type-rules.ts';
+import type { ReportSource } from '../../outcomes/report.ts';
 import type { HandlerContext } from './route.ts';
 
 /** The second argument of a middleware: the context of the handlers, and the step that is run. */

@@ -12,9 +12,9 @@ export interface HandlerContext {
   readonly attempt: number;
   /**
    * True if no further attempt is certain, by the event's age or by the number of attempts. For that number,
-   * claims closer together than half the first delay of `retryScheduleMs` (30 seconds) count once, because no
-   * retry of the service comes so soon. Six deliveries that fail within a second are attempts 1 to 6, but
-   * count once. Always true in a replay; the queue decides in a job.
+   * claims closer together than half the first delay of `retryScheduleMs` count once, because no retry comes
+   * so soon. Six deliveries that fail within a second are attempts 1 to 6, but count once. Always true in a
+   * replay; the queue decides in a job.
    */
   readonly final: boolean;
   /**

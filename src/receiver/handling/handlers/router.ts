@@ -1,11 +1,10 @@
 import { checkFunction } from '../../checks/called-functions.ts';
 import { checkOptions, invalidOption } from '../../checks/check-options.ts';
 import { ConfigurationError, UnavailableError } from '../../errors.ts';
-import { entityOf, type TypedEvent } from '../../events/event-types.ts';
+import type { TypedEvent } from '../../events/event-types.ts';
 import { matchesPattern } from '../../events/pattern.ts';
-import type { TypeList } from '../../events/type-list.ts';
+import type { TypeLabels, TypeRules } from '../../events/type-rules.ts';
 import type { PendingWarnings } from '../../outcomes/pending-warnings.ts';
-import type { TypeLabels } from '../../outcomes/report.ts';
 import { show } from '../../values/foreign-values.ts';
 import { nameOf, takeNameOf } from './named-handler.ts';
 import type { Route, RouteOptions } from './route.ts';
@@ -19,25 +18,20 @@ export interface Fallback {
   handle(event: TypedEvent, details: { readonly known: boolean }): unknown;
 }
 
-const OTHER = 'other';
-const OTHER_LABELS: TypeLabels = { type: OTHER, entity: OTHER };
-
 /** Finds the handlers of an event. */
 export class Router {
   readonly #routes: PatternRoute[] = [];
   readonly #names = new Set<string>();
   /** The routes found so far for types of the list. */
   readonly #matches = new Map<string, readonly Route[]>();
-  /** The labels of types of the list. */
-  readonly #labels = new Map<string, TypeLabels>();
   #unhandled: Route | undefined;
   #frozen = false;
   readonly #hasQueue: boolean;
-  readonly #types: TypeList;
+  readonly #types: TypeRules;
   readonly #warnings: PendingWarnings;
 
   /** `hasQueue` says whether handlers may be queued. `types` is the list of the provider. */
-  constructor(types: TypeList, hasQueue: boolean, warnings: PendingWarnings) {
+  constructor(types: TypeRules, hasQueue: boolean, warnings: PendingWarnings) {
     this.#types = types;
     this.#hasQueue = hasQueue;
     this.#warnings = warnings;
@@ -90,13 +84,17 @@ export class Router {
     this.#unhandled = {
       name: undefined,
       queued: false,
-      handle: (event) => fallback.handle(event, { known: this.#types.has(event.type) }),
+      handle: (event, context) => fallback.handle(event, { known: this.#types.has(context.event.type) }),
     };
   }
 
   /** Forbids new handlers from now on: they would have missed events in silence. */
   freeze(): void {
     this.#frozen = true;
+  }
+
+  get #handlerPatterns(): readonly string[] {
+    return this.#routes.flatMap((route) => route.patterns);
   }
 
   get hasHandlers(): boolean {
@@ -114,7 +112,7 @@ export class Router {
           'Register the handlers first',
       );
     }
-    const patterns = this.#routes.flatMap((route) => route.patterns);
+    const patterns = this.#handlerPatterns;
     return this.#unhandled === undefined ? patterns : [...patterns, '*'];
   }
 
@@ -145,30 +143,9 @@ export class Router {
     return routes.length === 0 && this.#unhandled !== undefined ? [this.#unhandled] : routes;
   }
 
-  /**
-   * The labels of a type for metrics, which are few: those of the provider's list, or of a pattern that
-   * matches.
-   */
+  /** The labels of a type for metrics, which are few. */
   labelsOf(type: string): TypeLabels {
-    const known = this.#labels.get(type);
-    if (known !== undefined) return known;
-    if (!this.#types.isKnown) return this.#labelsOfPattern(type);
-    const entity = entityOf(type);
-    const labels = {
-      type: this.#types.has(type) ? type : OTHER,
-      entity: this.#types.hasEntity(entity) ? entity : OTHER,
-    };
-    if (this.#types.has(type)) this.#labels.set(type, labels);
-    return labels;
-  }
-
-  #labelsOfPattern(type: string): TypeLabels {
-    const matching = this.#routes
-      .flatMap(({ patterns }) => patterns)
-      .filter((pattern) => pattern !== '*' && matchesPattern(pattern, type))
-      .toSorted((a, b) => b.length - a.length);
-    const [longest] = matching.includes(type) ? [type] : matching;
-    return longest === undefined ? OTHER_LABELS : { type: longest, entity: entityOf(longest) };
+    return this.#types.labelsOf(type, this.#handlerPatterns);
   }
 
   /** Throws {@link ConfigurationError} once frozen. */

@@ -1,9 +1,10 @@
 import type { DeadLetter } from '../../dead-letters/dead-letters.ts';
+import { newerForm } from '../../dead-letters/newer-form.ts';
 import type { OperationWait } from '../../dead-letters/operation-queue.ts';
 import { ConfigurationError } from '../../errors.ts';
 import { checkSender } from '../../provider/event-identity.ts';
 import { performance } from '../../timing/process-clock.ts';
-import { show } from '../../values/foreign-values.ts';
+import { propertyOf, show } from '../../values/foreign-values.ts';
 import type { LetterServices } from './letter-services.ts';
 
 /** A dead letter that is being replayed or dropped. No sender waits for its operations. */
@@ -12,8 +13,8 @@ export class ParkedLetter {
   readonly #services: LetterServices;
 
   /**
-   * Throws {@link ConfigurationError} for a value that is not a dead letter, and UnavailableError for one of
-   * another provider.
+   * Throws {@link ConfigurationError} for a value that this version cannot read as a dead letter, and
+   * UnavailableError for one of another provider.
    */
   constructor(letter: DeadLetter, services: LetterServices, functionName: string) {
     checkLetter(letter, functionName);
@@ -50,8 +51,16 @@ export class ParkedLetter {
   }
 }
 
-/** The value may come from `deadLetters.get`, which resolves with undefined if another caller was faster. */
+/**
+ * The value may come from `deadLetters.get`, which resolves with undefined if another caller was faster, and
+ * dead letters of the application's own may hand over what a later version of posthorn has put.
+ */
 function checkLetter(letter: unknown, functionName: string): void {
+  const newer = newerForm(letter);
+  if (newer !== undefined)
+    throw new ConfigurationError(
+      `${functionName} cannot read the dead letter ${show(propertyOf(letter, 'id'))}: ${newer}`,
+    );
   if (typeof letter === 'object' && letter !== null) return;
   throw new ConfigurationError(
     `${functionName} takes a dead letter, got ${show(letter)}: if deadLetters.get() found none, it was replayed or dropped`,

@@ -3,7 +3,7 @@ import { isFinal } from '../../dedupe/last-attempt.ts';
 import type { Lease } from '../../dedupe/lease.ts';
 import { AbortedError, type PosthornError } from '../../errors.ts';
 import { ageOf } from '../../events/age.ts';
-import { entityOf, type TypedEvent } from '../../events/event-types.ts';
+import { entityOf } from '../../events/event-types.ts';
 import type { StandardSchemaV1 } from '../../events/schema.ts';
 import { type Answer, accept, toReportedError } from '../../outcomes/outcome.ts';
 import type { Warning } from '../../outcomes/report.ts';
@@ -54,8 +54,10 @@ export async function handleEvent(run: Run, onEnd: (run: Run) => void): Promise<
  */
 async function claimAndHandle(run: Run): Promise<Answer> {
   const { permits, settings } = run.services;
-  const { event } = run.input;
-  const schema = settings.schemas.get(entityOf(event.type));
+  const { event, identity } = run.input;
+  // The type is that which the provider read: the sender's form may have none by that name.
+  const entity = entityOf(identity.type);
+  const schema = settings.schemas.get(entity);
   let found = await takeClaim(run);
   for (;;) {
     if (found.state === 'busy') found = await waitForOther(run, found);
@@ -65,7 +67,7 @@ async function claimAndHandle(run: Run): Promise<Answer> {
     const parked = mustPrepare(run, found) ? await prepareLastAttempt(run, found) : undefined;
     if (parked !== undefined) return parked;
     if (permits !== undefined) await acquirePermits(run, permits);
-    const valid = schema === undefined ? event : await validate(run, event, schema);
+    const valid = schema === undefined ? event : await validate(run, schema, entity);
     let { lease } = found;
     while (lease.needsConfirmation) lease = await confirm(run, lease);
     // No await between this check and the handlers: the handlers of another event could block the event loop
@@ -106,13 +108,13 @@ function beginAttempt(run: Run, { result, lease }: Granted): void {
 }
 
 /**
- * Returns true for a last attempt whose dead letter must be stored first. Without retries each attempt of a
- * delivery is the last one, and storing a letter for each would double the work. So it is stored at the
- * failure, unless an earlier attempt may have killed its process.
+ * Returns true for a last attempt whose dead letter must be stored first: see `storesLetterFirst`. After an
+ * attempt that may have killed its process it always is.
  */
 function mustPrepare({ input, progress, services }: Run, { result }: Granted): boolean {
-  const isOnlyAttempt = services.settings.retries === 'none' && input.origin.source === 'delivery';
-  return progress.final && (!isOnlyAttempt || result.abandoned > 0);
+  const { storesLetterFirst } = services.settings.retries;
+  const storesFirst = storesLetterFirst || input.origin.source !== 'delivery' || result.abandoned > 0;
+  return progress.final && storesFirst;
 }
 
 /**
@@ -143,10 +145,10 @@ function acquirePermits(run: Run, permits: ConcurrencyLimit): Promise<void> {
 }
 
 /** Resolves with the event, whose data is the output of its schema. */
-function validate(run: Run, event: TypedEvent, schema: StandardSchemaV1): Promise<ValidEvent> {
+function validate(run: Run, schema: StandardSchemaV1, entity: string): Promise<ValidEvent> {
   run.enter({ step: 'validating' });
   run.interruption.startLimit(run.maxRunMs);
-  return run.interruption.orAbort(validateEvent(event, schema));
+  return run.interruption.orAbort(validateEvent(run.input.event, schema, entity));
 }
 
 function confirm(run: Run, lease: Lease): Promise<Lease> {

@@ -1,7 +1,7 @@
 import type { LetterOperations } from '../../dead-letters/letter-operations.ts';
 import type { ClaimServices } from '../../dedupe/claim.ts';
+import type { TypeLabels } from '../../events/type-rules.ts';
 import type { PendingWarnings } from '../../outcomes/pending-warnings.ts';
-import type { TypeLabels } from '../../outcomes/report.ts';
 import type { BodyMemory } from '../../request/body-memory.ts';
 import type { Settings } from '../../settings.ts';
 import type { KeptMiddleware } from '../handlers/middleware.ts';

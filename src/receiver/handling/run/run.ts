@@ -129,7 +129,8 @@ export class Run {
       hasEarlierAttempt: this.hasEarlierAttempt,
       isAborted: interruption.isAborted,
       isPastDeadline: deadline.isPast,
-      isFinalByAge: isFinalByAge(ageOf(identity.createdAtMs, now()), retries),
+      // A sender without retries has no earlier delivery that could have parked the event.
+      isFinalByAge: retries.storesLetterFirst && isFinalByAge(ageOf(identity.createdAtMs, now()), retries),
     };
     return letterRulesOf({ known: letter.known, isStored: letter.storedAs !== undefined, origin, moment });
   }

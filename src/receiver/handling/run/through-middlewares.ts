@@ -1,6 +1,7 @@
 import { checkBegun } from '../../checks/called-functions.ts';
 import { UnavailableError } from '../../errors.ts';
-import type { ReportSource, TypeLabels } from '../../outcomes/report.ts';
+import type { TypeLabels } from '../../events/type-rules.ts';
+import type { ReportSource } from '../../outcomes/report.ts';
 import { isInstance, messageOf } from '../../values/foreign-values.ts';
 import { RunContext, type ValidEvent } from '../handlers/handlers.ts';
 import { type KeptMiddleware, type MiddlewareContext, runWithin } from '../handlers/middleware.ts';

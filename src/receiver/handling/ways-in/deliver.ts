@@ -2,9 +2,12 @@
 // calls. docs/how-it-works.md has the way before and after. test/docs/followed-event.test.ts prints both.
 //
 //   begin                         handling/ways-in/deliver.ts
-//   parseEvent                    events/event.ts
+//   readEvent                     handling/ways-in/read-event.ts
+//   parseEvent                    handling/ways-in/read-event.ts
+//   readEvent                     providers/banking-service/read-event.ts
 //   beginEvent                    handling/ways-in/deliver.ts
-//   checkAge                      events/event.ts
+//   checkDeliveredAge             handling/ways-in/read-event.ts
+//   checkAge                      events/age.ts
 //   RunsInFlight.startOrJoin      handling/run/runs-in-flight.ts
 //   RunsInFlight.start            handling/run/runs-in-flight.ts
 //   handleEvent                   handling/run/handle-event.ts
@@ -34,7 +37,6 @@ import { isReadFailure } from '../../provider/read-failure.ts';
 import { SentHeaders } from '../../request/single-headers.ts';
 import type { Settings } from '../../settings.ts';
 import type { Awaitable } from '../../timing/awaitable.ts';
-import { messageOf } from '../../values/foreign-values.ts';
 import { deliveryOrigin } from '../run/origin.ts';
 import type { Run } from '../run/run.ts';
 import type { RunInput } from '../run/run-input.ts';
@@ -121,14 +123,14 @@ function begin(
 /** The answer to a request that is not an event, but a question of the sender. */
 function handshakeWith({ rawBody, headers }: Authentic, { provider }: Settings): Answer | undefined {
   if (provider.handshake === undefined) return undefined;
-  let reply: unknown;
   try {
-    reply = provider.handshake({ rawBody, headers: new SentHeaders(headers) });
-  } catch (cause) {
-    const message = `handshake of the provider failed: ${messageOf(cause)}`;
-    throw new EventError('envelope_invalid', message, {}, { cause });
+    const reply = provider.handshake({ rawBody, headers: new SentHeaders(headers) });
+    return reply && answerHandshake(reply);
+  } catch (error) {
+    if (error instanceof EventError) throw error;
+    // A question is not an event, so there is nothing to park.
+    return refuse(error);
   }
-  return reply === undefined ? undefined : answerHandshake(reply);
 }
 
 /** Checks the age of an event and finds its handlers, then starts or joins its run. */

@@ -1,6 +1,7 @@
+import type { TypeLabels } from '../../events/type-rules.ts';
 import { type Answer, isSuccess, statusOf } from '../../outcomes/outcome.ts';
 import type { PendingWarnings } from '../../outcomes/pending-warnings.ts';
-import type { ObserveOptions, Observer, Report, TypeLabels, Warning } from '../../outcomes/report.ts';
+import type { ObserveOptions, Observer, Report, Warning } from '../../outcomes/report.ts';
 import type { Reporter } from '../../outcomes/reporter.ts';
 import type { CheckedProvider } from '../../provider/checked-provider.ts';
 import type { EventMembers } from '../../provider/event-identity.ts';
@@ -132,7 +133,8 @@ function reportedEvent(
 ): Report['event'] {
   const { id = answer.id, type, account } = event ?? {};
   if (id === undefined) return undefined;
-  const key = keyOf({ id, account });
+  // An event without an id was parked under the key that the answer has.
+  const key = event?.id === undefined ? id : keyOf({ id, account });
   if (key === id) return { id, type };
   return { id, type, key, ...(account !== undefined && { account }) };
 }

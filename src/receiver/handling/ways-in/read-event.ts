@@ -1,14 +1,13 @@
 import { isFinalByAge } from '../../dedupe/last-attempt.ts';
 import { EventError, type PosthornError } from '../../errors.ts';
-import { ageOf, checkAge, isTimeMs } from '../../events/age.ts';
+import { ageOf, checkAge } from '../../events/age.ts';
 import type { TypedEvent } from '../../events/event-types.ts';
 import type { EventIdentity, EventMembers } from '../../provider/event-identity.ts';
-import type { ReadEvent } from '../../provider/provider.ts';
 import { isReadFailure } from '../../provider/read-failure.ts';
 import type { HeaderValues } from '../../request/headers.ts';
 import { SentHeaders } from '../../request/single-headers.ts';
 import type { Settings } from '../../settings.ts';
-import { isInstance, messageOf, show, textOf } from '../../values/foreign-values.ts';
+import { isInstance } from '../../values/foreign-values.ts';
 import type { Answered } from './answered.ts';
 
 /** The facts about the event of a delivery that its report needs. */
@@ -37,33 +36,15 @@ interface EventContent {
 }
 
 /** Reads the event in an authentic body. Throws {@link EventError}, or ReadFailure. */
-export function parseEvent(content: EventContent, { provider }: Pick<Settings, 'provider'>): ParsedEvent {
-  const headers = new SentHeaders(content.headers);
-  try {
-    const read = checkRead(provider.readEvent({ rawBody: content.rawBody, headers }));
-    const { id, type, createdAtMs, createdAt, event } = read;
-    if (headers.isTooLong) throw new TypeError('a header with a part of the event is too long');
-    const { account } = content;
-    const key = provider.keyOf({ id, account });
-    return { identity: { key, id, type, createdAtMs, provider: provider.name, account }, createdAt, event };
-  } catch (error) {
-    if (isReadFailure(error) || isInstance(error, EventError)) throw error;
-    const message = `the body is not an event of ${provider.name}: ${messageOf(error)}`;
-    throw new EventError('envelope_invalid', message, {}, { cause: error });
-  }
-}
-
-/** Checks what `readEvent` of a provider returned. */
-function checkRead(read: ReadEvent): ReadEvent {
-  const { id, type, createdAtMs, event } = read;
-  if (textOf(id) === undefined) throw new TypeError(`its id must be a text, got ${show(id)}`);
-  // Types are compared, never stored as a key, so a lone surrogate does no harm.
-  if (typeof type !== 'string' || type === '')
-    throw new TypeError(`its type must be a text, got ${show(type)}`);
-  if (createdAtMs !== undefined && !isTimeMs(createdAtMs))
-    throw new TypeError(`its time must be a number of milliseconds, got ${show(createdAtMs)}`);
-  if (typeof event !== 'object' || event === null) throw new TypeError('it must be an object');
-  return read;
+export function parseEvent(
+  { account, headers, rawBody }: EventContent,
+  { provider }: Pick<Settings, 'provider'>,
+): ParsedEvent {
+  const sent = new SentHeaders(headers);
+  const { id, type, createdAtMs, createdAt, event } = provider.readEvent({ rawBody, headers: sent });
+  if (sent.isTooLong) throw new EventError('envelope_invalid', 'a header of the event is too long', {});
+  const key = provider.keyOf({ id, account });
+  return { identity: { key, id, type, createdAtMs, provider: provider.name, account }, createdAt, event };
 }
 
 /** Reads the event of a delivery, and tells its age. */

@@ -11,6 +11,7 @@ import { type LatestEvent, type RankedKey, readLatest } from './latest.ts';
 
 /** An event of the default provider, as far as an inbox was interested in it before there were others. */
 export interface InboxEvent {
+  /** The id, which no other event has. */
   readonly id: string;
   /** A time in ISO 8601. */
   readonly created_at: string;

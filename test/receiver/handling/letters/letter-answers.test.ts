@@ -6,6 +6,7 @@ import {
   recordSuccess,
   releaseClaim,
 } from '../../../../src/receiver/handling/run/run-end.ts';
+import { rulesOfDelays } from '../../../../src/receiver/provider/retry-rules.ts';
 
 // What a run knows of its letter, what its origin says, and what the moment says, in every combination.
 
@@ -48,9 +49,8 @@ function runOf(
     letter: { value: letterOf(known, note) },
     input: {
       value: {
-        id: 'evt',
+        identity: { id: 'evt', key: 'evt', type: 'transfer.created', createdAtMs: 0, provider: 'p' },
         origin: { ...origin, successOutcome: 'processed' },
-        createdAt: 0,
         deadline: { isPast: moment.isPastDeadline },
       },
     },
@@ -58,7 +58,7 @@ function runOf(
       value: {
         settings: {
           now: () => (moment.isFinalByAge ? 3_600_000 : 0),
-          retryScheduleMs: [60_000, 300_000, 900_000],
+          retries: rulesOfDelays([60_000, 300_000, 900_000]),
         },
       },
     },

@@ -1,0 +1,8 @@
+export { type BankingServiceOptions, bankingService } from './banking-service/banking-service.ts';
+export type { IdentifiedEvent } from './payload.ts';
+export {
+  type StandardWebhooksEvent,
+  type StandardWebhooksOptions,
+  standardWebhooks,
+} from './standard-webhooks.ts';
+export { type StripeEvent, type StripeOptions, stripe } from './stripe.ts';

@@ -1,0 +1,109 @@
+import { createHmac } from 'node:crypto';
+import type { Provider } from 'posthorn';
+import { bankingService, standardWebhooks, stripe } from 'posthorn/providers';
+import { Webhook } from 'standardwebhooks';
+import Stripe from 'stripe';
+
+export type Headers = Readonly<Record<string, string | readonly string[]>>;
+
+/** How a sender signs, told by its own package, so that posthorn's reading has another side. */
+export interface Scheme {
+  readonly name: string;
+  readonly provider: Provider;
+  /** Any two keys of the sender's form. */
+  readonly keys: readonly [string, string];
+  readonly encoding: 'hex' | 'base64';
+  /** The header that has the signature. */
+  readonly header: string;
+  /** The headers of a body that the sender signs at a time, in seconds since the epoch. */
+  readonly sign: (body: Uint8Array, key: string, time: number) => Record<string, string>;
+  /** What the sender's package says; undefined if there is none. */
+  readonly accepts?: (body: Uint8Array, headers: Headers, key: string) => boolean;
+  /** If the time is signed: the same headers with another text for it. */
+  readonly withTime?: (headers: Record<string, string>, text: string) => Record<string, string>;
+  /** If a header can hold several signatures: joins the values of two. */
+  readonly join?: (one: string, other: string) => string;
+  /** An event of the sender without its id. */
+  readonly withoutId: (signed: { readonly body: string }) => { body: string; drop?: string };
+}
+
+const client = new Stripe('sk_test_none');
+
+/** As node:http gives them to a vendor's package: the values of a repeated header become one text. */
+function single(headers: Headers): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, [value].flat().join(', ')]),
+  );
+}
+
+function isAccepted(verify: () => unknown): boolean {
+  try {
+    verify();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const withoutIdInBody: Scheme['withoutId'] = ({ body }) => {
+  const { id: _, ...rest } = JSON.parse(body);
+  return { body: JSON.stringify(rest) };
+};
+
+const base64 = (text: string): string => Buffer.from(text.repeat(4)).toString('base64');
+
+export const schemes: readonly Scheme[] = [
+  {
+    name: 'the banking service',
+    provider: bankingService(),
+    keys: ['first key', 'second key'],
+    encoding: 'hex',
+    header: 'x-service-signature',
+    sign: (body, key) => ({ 'x-service-signature': createHmac('sha256', key).update(body).digest('hex') }),
+    withoutId: withoutIdInBody,
+  },
+  {
+    name: 'Stripe',
+    provider: stripe(),
+    keys: ['whsec_first', 'whsec_second'],
+    encoding: 'hex',
+    header: 'stripe-signature',
+    sign: (body, secret, timestamp) => ({
+      'stripe-signature': client.webhooks.generateTestHeaderString({
+        payload: Buffer.from(body).toString(),
+        secret,
+        timestamp,
+      }),
+    }),
+    accepts: (body, headers, key) =>
+      isAccepted(() =>
+        client.webhooks.constructEvent(Buffer.from(body), single(headers)['stripe-signature'] ?? '', key),
+      ),
+    withTime: (headers, text) => ({
+      'stripe-signature': (headers['stripe-signature'] ?? '').replace(/^t=\d+/, text),
+    }),
+    join: (one, other) => `${one},${other.split(',').slice(1).join(',')}`,
+    withoutId: withoutIdInBody,
+  },
+  {
+    name: 'Standard Webhooks',
+    provider: standardWebhooks(),
+    keys: [`whsec_${base64('first')}`, base64('second')],
+    encoding: 'base64',
+    header: 'webhook-signature',
+    sign: (body, key, time) => ({
+      'webhook-id': 'msg_1',
+      'webhook-timestamp': String(time),
+      'webhook-signature': new Webhook(key).sign(
+        'msg_1',
+        new Date(time * 1_000),
+        Buffer.from(body).toString(),
+      ),
+    }),
+    accepts: (body, headers, key) =>
+      isAccepted(() => new Webhook(key).verify(Buffer.from(body), single(headers))),
+    withTime: (headers, text) => ({ ...headers, 'webhook-timestamp': text.replace('t=', '') }),
+    join: (one, other) => `${one} ${other}`,
+    withoutId: ({ body }) => ({ body, drop: 'webhook-id' }),
+  },
+];
