@@ -28,7 +28,10 @@ export function hmacSignature(options: HmacSignatureOptions): SignatureScheme {
   if (encoding !== 'hex' && encoding !== 'base64')
     throw invalidOption('encoding', `must be "hex" or "base64", got ${show(encoding)}`);
   if (!Object.hasOwn(DIGEST_BYTES, algorithm))
-    throw invalidOption('algorithm', `must be one of ${Object.keys(DIGEST_BYTES)}, got ${show(algorithm)}`);
+    throw invalidOption(
+      'algorithm',
+      `must be one of ${Object.keys(DIGEST_BYTES).join(', ')}, got ${show(algorithm)}`,
+    );
   readDuration('toleranceMs', toleranceMs);
   return new HmacScheme({ read, key, encoding, algorithm, toleranceMs });
 }
