@@ -141,7 +141,7 @@ export interface Receiver<
   receive(delivery: Delivery): Promise<Reply>;
 
   /**
-   * Returns true if the signature header is there and holds 64 hex digits. It does not verify them. Returns
+   * Returns true if the headers hold a signature of the provider's form. It does not verify it. Returns
    * false for headers of an unknown form, which `receive` refuses. Adapters call it.
    */
   hasSignature(headers: HeaderFields): boolean;
@@ -159,16 +159,17 @@ export interface Receiver<
   /**
    * Runs the event of a dead letter through the same dedupe and the same handlers, including those with
    * `queue: true`. Removes the dead letter when they succeed. It waits for the end of the handlers. A dead
-   * letter whose event may still be running is left alone (`busy`).
+   * letter whose event may still be running is left alone (`busy`), and so is one of another provider
+   * (`failed`, `provider_mismatch`).
    */
   replay(letter: DeadLetter): Promise<Report>;
 
   /**
    * Runs the queued handlers of a job, in a worker, and completes the id of its event. The queue acts on the
    * outcome of the report. `processed`, `duplicate` and `parked` end the job. `busy`, and `failed` with
-   * `closing`, `run_closed` or `store_unavailable`, put it back without counting an attempt. Any other
-   * failure counts as a failed attempt. A job whose concurrency key is busy does not wait for it: it is
-   * `busy` with `key_busy`. `job` is the value that `Queue.add` got, or its JSON.
+   * `closing`, `run_closed`, `store_unavailable` or `provider_mismatch`, put it back without counting an
+   * attempt. Any other failure counts as a failed attempt. A job whose concurrency key is busy does not wait
+   * for it: it is `busy` with `key_busy`. `job` is the value that `Queue.add` got, or its JSON.
    *
    * @throws ConfigurationError for wrong options.
    */
@@ -180,8 +181,9 @@ export interface Receiver<
    * Resolves with false if there is no dead letter, if the event may be running, for example in a replay (the
    * dead letter stays), or if the event was handled meanwhile (the dead letter is removed).
    *
-   * @throws UnavailableError if the store does not answer: the dead letter stays. DeadLetterError if the dead
-   * letters fail; ConfigurationError for a value that is not a dead letter.
+   * @throws UnavailableError if the store does not answer, or for a dead letter of another provider: the dead
+   * letter stays. DeadLetterError if the dead letters fail; ConfigurationError for a value that is not a dead
+   * letter.
    */
   drop(letter: DeadLetter): Promise<boolean>;
 

@@ -4,5 +4,5 @@ export {
   type StandardWebhooksEvent,
   type StandardWebhooksOptions,
   standardWebhooks,
-} from './standard-webhooks.ts';
-export { type StripeEvent, type StripeOptions, stripe } from './stripe.ts';
+} from './standard-webhooks/standard-webhooks.ts';
+export { type StripeEvent, type StripeOptions, stripe } from './stripe/stripe.ts';

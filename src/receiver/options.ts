@@ -66,8 +66,8 @@ export interface OptionsOf<S extends SchemasByEntity, E extends TypedEvent> {
    */
   readonly deadlineMs?: number | undefined;
   /**
-   * The time after which handlers are aborted and the id is released; 240,000 by default. If set, it
-   * must be less than the second delay of `retryScheduleMs`.
+   * The time after which handlers are aborted and the id is released; 240,000 by default, and for
+   * deliveries at most 0.8 times the second delay of the retries. If set, it must be less than that delay.
    */
   readonly maxRunMs?: number | undefined;
   /**
@@ -76,13 +76,16 @@ export interface OptionsOf<S extends SchemasByEntity, E extends TypedEvent> {
    */
   readonly leaseMs?: number | undefined;
   /**
-   * The time for which the store keeps a completed id; 86,400,000 (a day) by default. It must be at least the
-   * sum of `retryScheduleMs`.
+   * The time for which the store keeps a completed id. By default a day, or an hour more than the retries of
+   * the provider take, if that is longer. It must be at least the time that they take.
    */
   readonly retentionMs?: number | undefined;
-  /** Older events are refused as replays; `retentionMs` by default. `Infinity` turns the check off. */
+  /**
+   * Older events are refused as replays; `retentionMs` by default, and no limit if the provider signs the
+   * time of each attempt. `Infinity` turns the check off.
+   */
   readonly maxEventAgeMs?: number | undefined;
-  /** The largest body that is accepted; 1,048,576 by default. */
+  /** The largest body that is accepted; 1,048,576 by default, unless the provider says otherwise. */
   readonly maxBodyBytes?: number | undefined;
   /**
    * The memory for bodies that are not verified yet, and for bodies of events that wait for another process,

@@ -1,5 +1,6 @@
 import { type CredentialsCheck, createCredentialsCheck } from './authentication/credentials.ts';
 import type { SignatureCheck } from './authentication/signature-check.ts';
+import { checkMethods, checkNotDirectory } from './checks/application-objects.ts';
 import { checkFunction } from './checks/called-functions.ts';
 import { checkOptions, invalidOption, readDuration, readInteger } from './checks/check-options.ts';
 import type { DeadLetters } from './dead-letters/dead-letters.ts';
@@ -11,7 +12,7 @@ import type { Provider } from './provider/provider.ts';
 import { isDelays, type RetryRules, rulesOfDelays } from './provider/retry-rules.ts';
 import type { Queue } from './queue/queue.ts';
 import { createClock } from './timing/clock.ts';
-import { propertyOf, show } from './values/foreign-values.ts';
+import { show } from './values/foreign-values.ts';
 
 /** The input of each reader of an option. */
 interface Given {
@@ -240,23 +241,4 @@ function checkSchema(
   }
   checkFunction(schema['~standard'].validate, `validate of schemas.${entity}`);
   return schema;
-}
-
-function checkNotDirectory(deadLetters: unknown): void {
-  if (typeof deadLetters !== 'string') return;
-  const directory = show(deadLetters);
-  throw invalidOption(
-    'deadLetters',
-    `is the text ${directory}: for a directory of dead letters set createFileDeadLetters(${directory}) of posthorn/file`,
-  );
-}
-
-function checkMethods(name: string, value: unknown, methods: readonly string[]): void {
-  const isMissing = (method: string) => typeof propertyOf(value, method) !== 'function';
-  const missing = methods.find((method) => typeof value !== 'object' || isMissing(method));
-  if (missing !== undefined)
-    throw invalidOption(name, `must be an object with ${methods.join(', ')}; ${missing} is missing`);
-  // `list` may be a generator function, because its result is iterated.
-  for (const method of methods.filter((each) => each !== 'list'))
-    checkFunction(propertyOf(value, method), `${method} of ${name}`);
 }

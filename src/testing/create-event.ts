@@ -107,9 +107,10 @@ function unknownType(
   { name }: Partial<Pick<Provider, 'name'>> = {},
 ): ConfigurationError {
   const hasNear = typeof type === 'string' && types.length > 0;
+  const wayOut = name === undefined ? '. For any other, call createEvent(type, data, { any: true })' : '';
   const question = hasNear ? ` Did you mean "${new TypeList(types).nearestType(shorten(type, 100))}"?` : '';
   return new ConfigurationError(
     `createEvent() got the type ${show(type)}, which ${name ?? 'the service'} does not list.${question} ` +
-      `Its types are ${types.join(', ')}. For any other, call createEvent(type, data, { any: true })`,
+      `Its types are ${types.join(', ')}${wayOut}`,
   );
 }

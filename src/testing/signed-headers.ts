@@ -1,9 +1,8 @@
 import type { Authentication } from '../receiver/authentication/credentials.ts';
 import type { Key } from '../receiver/authentication/key.ts';
 import { sign } from '../receiver/authentication/signature.ts';
-import { invalidOption } from '../receiver/checks/check-options.ts';
+import { withSignatureHeader } from '../receiver/provider/checked-provider.ts';
 import type { Provider } from '../receiver/provider/provider.ts';
-import { show } from '../receiver/values/foreign-values.ts';
 import { authorizationOf } from '../service/shapes/authorization.ts';
 import { testingOf } from './played-provider.ts';
 
@@ -42,11 +41,6 @@ function signatureOf(
   { key, provider, signatureHeader }: Omit<SignedHeadersOptions, 'authentication'>,
 ): Readonly<Record<string, string>> {
   if (provider === undefined) return { [signatureHeader ?? 'x-service-signature']: sign(body, key) };
-  const sender = signatureHeader === undefined ? provider : provider.withSignatureHeader?.(signatureHeader);
-  if (sender === undefined)
-    throw invalidOption(
-      'signatureHeader',
-      `cannot be set, because the provider ${show(provider.name)} names the header of its signature: leave it out`,
-    );
+  const sender = signatureHeader === undefined ? provider : withSignatureHeader(provider, signatureHeader);
   return testingOf(sender).sign({ rawBody: Buffer.from(body), key, signedAtMs: Date.now() });
 }

@@ -4,7 +4,7 @@ import { show } from '../../receiver/values/foreign-values.ts';
 import { eventTypes } from './catalog.ts';
 import type { WebhookEvent } from './event.ts';
 
-/** Types that the service has added since, by entity. */
+/** Types that the service has added to the catalog, by entity. */
 export interface AddedTypes {
   readonly [entity: string]: readonly string[];
 }

@@ -29,7 +29,7 @@ export const serviceParts: ServiceParts = {
   storedName: undefined,
   keyOf: bareKey,
   types: serviceTypes,
-  // The interface's neutral word, where the real name has the vendor's part.
+  // The interface's neutral name; the real header contains the vendor's name.
   signatureHeader: 'x-service-signature',
   answerWithinMs: 30_000,
   retries: [60_000, 300_000, 900_000],
@@ -54,7 +54,6 @@ export function createService<E extends WebhookEvent = KnownEvent>(parts: Servic
     retries,
     cutsOff: true,
     maxBodyBytes,
-    withSignatureHeader: (other) => createService({ ...parts, signatureHeader: other }),
     testing: testing?.(header),
   };
   return withChecked(provider, {
@@ -64,6 +63,7 @@ export function createService<E extends WebhookEvent = KnownEvent>(parts: Servic
     cutsOff: true,
     readEvent,
     handshake: undefined,
+    withSignatureHeader: (other) => createService({ ...parts, signatureHeader: other }),
     createSignatureCheck: (signingKey) => signature.createCheck(signingKey, { canSetHeader: true }),
   });
 }

@@ -1,7 +1,8 @@
+import { types } from 'node:util';
 import { ConfigurationError, SignatureError } from '../errors.ts';
 import type { HeaderValues } from '../request/headers.ts';
 import { SentHeaders, type SingleHeaders } from '../request/single-headers.ts';
-import { isInstance, messageOf, show } from '../values/foreign-values.ts';
+import { dropPromise, isInstance, messageOf, show } from '../values/foreign-values.ts';
 import { findKey, type HmacAlgorithm, type HmacEncoding, HmacKey, importText } from './hmac-key.ts';
 import { type Key, readKeys } from './key.ts';
 import { type OtherReceivers, rememberKeys } from './other-receivers.ts';
@@ -50,7 +51,7 @@ const MAX_SIGNATURES = 16;
 
 const TIME = /^\d{1,12}$/;
 
-export type Scheme = Required<Omit<HmacSignatureOptions, 'key'>> & Pick<HmacSignatureOptions, 'key'>;
+type Scheme = Required<Omit<HmacSignatureOptions, 'key'>> & Pick<HmacSignatureOptions, 'key'>;
 
 /** Signatures by HMAC. The options must have been checked. */
 export class HmacScheme implements SignatureScheme {
@@ -84,7 +85,7 @@ export class HmacScheme implements SignatureScheme {
     const { algorithm, encoding, key: toBytes } = this.#scheme;
     const isUsual = toBytes === undefined && algorithm === 'sha256' && encoding === 'hex';
     if (isUsual && typeof key === 'string') return importText(key);
-    const bytes = toBytes?.(key) ?? (typeof key === 'string' ? Buffer.from(key) : key);
+    const bytes = toBytes === undefined ? toUtf8(key) : checkBytes(toBytes(key));
     return new HmacKey(bytes, algorithm, encoding);
   }
 
@@ -123,6 +124,8 @@ export class HmacScheme implements SignatureScheme {
       throw malformed(`the signature could not be read: ${messageOf(error)}`, error);
     }
     if (Array.isArray(found?.signatures)) return found;
+    // A function that is async by mistake returns a promise, and one that rejects would end the process.
+    dropPromise(found);
     throw new ConfigurationError(
       `read of hmacSignature must return { signatures: [...] }, got ${show(found)}`,
     );
@@ -167,6 +170,16 @@ class HmacKeySet implements SigningKeySet {
       `the signature ${problem}: the sender used another key, or the body was changed on its way${advice}`,
     );
   }
+}
+
+function toUtf8(key: Key): Uint8Array {
+  return typeof key === 'string' ? Buffer.from(key) : key;
+}
+
+/** Checks what `key` of the provider returned: with an empty key, anybody could sign. */
+function checkBytes(bytes: unknown): Uint8Array {
+  if (types.isUint8Array(bytes) && bytes.length > 0) return bytes;
+  throw new ConfigurationError('key of hmacSignature must return bytes, at least one, for each signing key');
 }
 
 function joined(parts: readonly (string | Uint8Array)[]): Uint8Array {

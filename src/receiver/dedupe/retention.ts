@@ -17,5 +17,7 @@ export function retentionFor(
   { retentionMs, maxEventAgeMs, now }: RetentionSettings,
 ): number {
   if (createdAtMs === undefined || maxEventAgeMs === Number.POSITIVE_INFINITY) return retentionMs;
-  return Math.max(retentionMs, createdAtMs + maxEventAgeMs + RETENTION_MARGIN_MS - now());
+  // A time that no check has bounded must not keep an id for years, and stores take whole milliseconds.
+  const aheadMs = Math.min(createdAtMs - now(), RETENTION_MARGIN_MS);
+  return Math.max(retentionMs, Math.ceil(aheadMs + maxEventAgeMs + RETENTION_MARGIN_MS));
 }

@@ -44,6 +44,6 @@ export class AnyTypes implements TypeRules {
   }
 
   #needsList(): string {
-    return `belongs to a provider with a list of types, and ${show(this.#provider)} has none`;
+    return `belongs to a provider with a list of types, and ${show(this.#provider)} does not have one`;
   }
 }

@@ -8,9 +8,9 @@ export interface TypeFilter {
 
 /** The type of an event and its first segment, as metrics can have them. */
 export interface TypeLabels {
-  /** The type, or what stands for it. */
+  /** The type, a pattern that matches it, or `other`. */
   readonly type: string;
-  /** The first segment of the type, or what stands for it. */
+  /** The first segment of the type, or `other`. */
   readonly entity: string;
 }
 

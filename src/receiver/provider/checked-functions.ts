@@ -1,6 +1,6 @@
 import { EventError } from '../errors.ts';
 import { isTimeMs } from '../events/age.ts';
-import { isInstance, messageOf, show, textOf } from '../values/foreign-values.ts';
+import { dropPromise, isInstance, messageOf, show, textOf } from '../values/foreign-values.ts';
 import type { CheckedProvider } from './checked-provider.ts';
 import { toHandshakeReply } from './handshake-reply.ts';
 import type { Provider, ReadEvent } from './provider.ts';
@@ -21,6 +21,8 @@ export function checkedReader({ name, readEvent }: Provider): CheckedProvider['r
 
 /** Checks what `readEvent` of a provider returned. */
 function checkRead(read: ReadEvent): ReadEvent {
+  // A function that is async by mistake returns a promise, and one that rejects would end the process.
+  if (dropPromise(read)) throw new TypeError('readEvent of the provider returned a promise');
   const { id, type, createdAtMs, event } = read;
   if (textOf(id) === undefined) throw new TypeError(`its id must be a text, got ${show(id)}`);
   // Types are compared, and never a key, so a lone surrogate does no harm.
@@ -32,7 +34,7 @@ function checkRead(read: ReadEvent): ReadEvent {
   return read;
 }
 
-/** Wraps `handshake` of a provider: if it throws, the body is not a question, and not an event either. */
+/** Wraps `handshake` of a provider. If it throws, the body is refused as `envelope_invalid`. */
 export function checkedHandshake(
   handshake: NonNullable<Provider['handshake']>,
 ): CheckedProvider['handshake'] {

@@ -8,10 +8,10 @@ import { isPatternForm } from '../events/pattern.ts';
 import { TypeList } from '../events/type-list.ts';
 import { propertyOf, show } from '../values/foreign-values.ts';
 import { checkedHandshake, checkedReader } from './checked-functions.ts';
-import { type CheckedProvider, withChecked } from './checked-provider.ts';
+import { type CheckedProvider, hasBareKeys, isCheckedProvider, withChecked } from './checked-provider.ts';
 import { keyFunctionOf } from './event-key.ts';
 import type { Provider } from './provider.ts';
-import { rulesOfRetries } from './rules-of-retries.ts';
+import { readRetries } from './read-retries.ts';
 
 const MEMBERS = [
   'name',
@@ -23,13 +23,12 @@ const MEMBERS = [
   'retries',
   'cutsOff',
   'maxBodyBytes',
-  'withSignatureHeader',
   'testing',
 ];
 
 /**
  * Checks a provider of your own, so that a mistake shows where it was made. Returns the provider as
- * `createReceiver` takes it: a frozen copy.
+ * `createReceiver` takes it: a frozen copy. One that has been checked already is returned as it is.
  *
  * @throws ConfigurationError that names the wrong member.
  *
@@ -53,11 +52,13 @@ const MEMBERS = [
  * ```
  */
 export function defineProvider<E extends TypedEvent>(provider: Provider<E>): Provider<E> {
+  if (isCheckedProvider(provider)) return provider;
   checkOptions(provider, MEMBERS, 'defineProvider');
   // The copy is checked, because it lacks the methods of a class.
   const copy = { ...provider };
   const { name, types, answerWithinMs, cutsOff = false, handshake, maxBodyBytes, readEvent } = copy;
   checkName(name);
+  checkNotBare(name);
   const createSignatureCheck = checkCreatorOf(copy);
   if (types !== undefined) checkTypes(types);
   if (handshake !== undefined) checkFunction(handshake, 'handshake of the provider');
@@ -70,7 +71,7 @@ export function defineProvider<E extends TypedEvent>(provider: Provider<E>): Pro
     storedName: name,
     keyOf: keyFunctionOf(name),
     types: types === undefined ? new AnyTypes(name) : new TypeList(types),
-    retries: rulesOfRetries(copy.retries),
+    retries: readRetries(copy.retries),
     answerWithinMs,
     cutsOff,
     maxBodyBytes,
@@ -86,27 +87,30 @@ export function checkName(name: unknown): void {
   throw invalid('name', `must be 1 to 64 letters, digits, ".", "_" or "-", got ${show(name)}`);
 }
 
-function checkCreatorOf({
-  signature,
-  withSignatureHeader,
-}: Provider): CheckedProvider['createSignatureCheck'] {
+/** A copy of the default provider under its name would not know the events that this one has handled. */
+function checkNotBare(name: string): void {
+  if (hasBareKeys(name))
+    throw invalid(
+      'name',
+      `must not be ${show(name)}, whose events have keys of another form: give another name`,
+    );
+}
+
+function checkCreatorOf({ signature }: Provider): CheckedProvider['createSignatureCheck'] {
   if (typeof propertyOf(signature, 'createCheck') !== 'function')
     checkFunction(
       propertyOf(signature, 'verify'),
       'signature of the provider: hmacSignature(), or its verify',
     );
-  const advice = { canSetHeader: withSignatureHeader !== undefined };
   return (signingKey) =>
     'verify' in signature
       ? createCustomCheck(signature, signingKey)
-      : signature.createCheck(signingKey, advice);
+      : signature.createCheck(signingKey, { canSetHeader: false });
 }
 
-function checkRest({ cutsOff, testing, withSignatureHeader }: Provider): void {
+function checkRest({ cutsOff, testing }: Provider): void {
   if (cutsOff !== undefined && typeof cutsOff !== 'boolean')
     throw invalid('cutsOff', `must be true or false, got ${show(cutsOff)}`);
-  if (withSignatureHeader !== undefined)
-    checkFunction(withSignatureHeader, 'withSignatureHeader of the provider');
   if (testing === undefined) return;
   for (const member of ['createEvent', 'sign'])
     checkFunction(propertyOf(testing, member), `testing.${member} of the provider`);

@@ -1,5 +1,5 @@
 /** An event by its sender: the parts of its key. */
-export interface EventOrigin {
+interface EventOrigin {
   /** The sender's id of the event. */
   readonly id: string;
   /** The account of the sender, if it is known. */
@@ -28,10 +28,7 @@ export function keyFunctionOf(name: string): EventKeyFunction {
     account === undefined ? `${start}-:${id}` : `${start}${account.length}:${account}:${id}`;
 }
 
-/**
- * The key of an event of the provider that was there first: its id as it stands. An id that looks like a key
- * of another provider gets `handled:` before it.
- */
+/** The key of an event of the default provider: its id, escaped if it looks like a key of another one. */
 export const bareKey: EventKeyFunction = ({ id }) => (LOOKS_LIKE_KEY.test(id) ? `handled:${id}` : id);
 
 /** Returns true for a key that has the escape of `claim-id.ts` already. */

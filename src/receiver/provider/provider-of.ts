@@ -4,7 +4,7 @@ import type { CheckedProvider } from './checked-provider.ts';
 /** The names of a provider for observers. */
 export type ProviderNames = Partial<Pick<CheckedProvider, 'name' | 'storedName'>>;
 
-/** Reads the provider of a receiver, which may be of another copy of this package, or an object like one. */
+/** Reads the names of a receiver's provider. The receiver may come from another copy of this package. */
 export function providerOf(receiver: unknown): ProviderNames {
   const provider = propertyOf(propertyOf(receiver, 'settings'), 'provider');
   return {

@@ -38,11 +38,6 @@ export interface Provider<E extends TypedEvent = TypedEvent> {
   readonly cutsOff?: boolean | undefined;
   /** The default of the receiver's `maxBodyBytes`; 1,048,576 without it. */
   readonly maxBodyBytes?: number | undefined;
-  /**
-   * Returns the same provider with another signature header: for the receiver's option `signatureHeader`,
-   * which is refused without this function.
-   */
-  readonly withSignatureHeader?: ((name: string) => Provider<E>) | undefined;
   /** Plays the sender in tests: for `createEvent`, `signedHeaders` and `deliver` of `posthorn/testing`. */
   readonly testing?: ProviderTesting | undefined;
 }

@@ -24,7 +24,8 @@ const MINUTE_MS = 60_000;
 /**
  * The rules for a list of delays, which can be read as offsets from the first attempt, or as pauses. "After
  * 2, 6 and 20 minutes" is 2, 6 and 20 minutes, or 2, 8 and 28. In both readings, nine tenths of the last
- * delay lie between the last two retries.
+ * delay lie between the last two retries. For a long list they come earlier: events are then parked too early
+ * rather than too late.
  */
 export function rulesOfDelays(delays: readonly number[]): RetryRules {
   const [firstMs = 0, secondDelayMs = Number.POSITIVE_INFINITY] = delays;

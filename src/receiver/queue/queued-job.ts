@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { parseWithSchema } from '../checks/parse-with-schema.ts';
 import { JobError } from '../errors.ts';
 import type { StoredSender } from '../provider/event-identity.ts';
-import { notSealed, senderMembers } from '../provider/stored-sender.ts';
+import { notSealed, senderMembers } from '../provider/sender-schema.ts';
 import { type HeaderValues, withoutCredentials } from '../request/headers.ts';
 import { messageOf } from '../values/foreign-values.ts';
 

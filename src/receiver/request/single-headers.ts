@@ -1,7 +1,7 @@
 import { SignatureError } from '../errors.ts';
 import type { HeaderValues } from './headers.ts';
 
-/** No sender has a longer header that is read. */
+/** The longest value of a header that a provider may read. */
 const MAX_LENGTH = 4_096;
 
 /** The headers of a request, each with one value. */

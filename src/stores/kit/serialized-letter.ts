@@ -4,7 +4,7 @@ import { parseWithSchema } from '../../receiver/checks/parse-with-schema.ts';
 import type { DeadLetter } from '../../receiver/dead-letters/dead-letters.ts';
 import { newerForm } from '../../receiver/dead-letters/newer-form.ts';
 import { DeadLetterError } from '../../receiver/errors.ts';
-import { senderMembers } from '../../receiver/provider/stored-sender.ts';
+import { senderMembers } from '../../receiver/provider/sender-schema.ts';
 import { messageOf, propertyOf, show } from '../../receiver/values/foreign-values.ts';
 
 const members = {

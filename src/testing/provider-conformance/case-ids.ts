@@ -11,10 +11,10 @@ export const providerCases: Readonly<Record<string, string>> = {
   replay: 'the event of a dead letter is handled by a replay, with the same key',
   'other-senders': 'an event of another provider with the same id is another event',
   'slow-store':
-    'with a store and dead letters that take 1.9 s for each answer, the sender gets its answer in time',
+    'with a store that takes 1.9 s for each answer, and dead letters that are stored in 1.9 s, the sender is answered in time',
   'altered-body': 'an altered body is refused, and nothing is claimed',
-  'other-key': 'what another key signed is refused, and nothing is claimed',
-  'rotated-keys': 'what any of the keys signed is accepted',
+  'other-key': 'a request signed by another key is refused, and nothing is claimed',
+  'rotated-keys': 'a request signed by any of the keys is accepted',
   'missing-headers': 'without the headers of the signature, or without one of them, nothing is handled',
   'repeated-headers': 'a header of the signature that is sent twice is refused',
   'old-time': 'a request that was signed long ago is expired, if the time is signed; it is never parked',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import { deliverTo, expectRefused, type Requirements, type Subject } from './subject.ts';
 
-/** More than any sender takes for an attempt, and than any clock is wrong. */
+/** Longer than any attempt takes, and than any clock is wrong. */
 const FAR_MS = 30 * 86_400_000;
 
 /** The requirements on signatures. */
@@ -11,10 +11,10 @@ export const signatures: Requirements = {
     const { headers, rawBody } = subject.request();
     await expectRefused(subject.open(), { headers, rawBody: Buffer.concat([rawBody, Buffer.from(' ')]) });
   },
-  'what another key signed is refused, and nothing is claimed': async (subject) => {
+  'a request signed by another key is refused, and nothing is claimed': async (subject) => {
     await expectRefused(subject.open(), subject.request({ signedBy: subject.keys[1] }));
   },
-  'what any of the keys signed is accepted': async (subject) => {
+  'a request signed by any of the keys is accepted': async (subject) => {
     for (const signedBy of subject.keys) {
       const endpoint = subject.open({ keys: subject.keys });
       const answer = await deliverTo(endpoint, subject.request({ signedBy }));

@@ -28,7 +28,7 @@ export interface SentRequest {
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
 }
 
-/** What is seen of a receiver. */
+/** A receiver under test, with its visible effects. */
 export interface Endpoint {
   readonly receiver: Pick<Receiver, 'receive' | 'replay'>;
   /** The events whose handler has run. */

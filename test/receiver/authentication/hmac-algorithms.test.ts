@@ -81,7 +81,7 @@ test.each<[string, object, RegExp]>([
   [
     'algorithm',
     { read, encoding: 'hex', algorithm: 'md5' },
-    /^algorithm must be one of sha1,sha256,sha384,sha512/,
+    /^algorithm must be one of sha1, sha256, sha384, sha512/,
   ],
   ['algorithm', { read, encoding: 'hex', algorithm: 'toString' }, /^algorithm must be one of /],
   ['encoding', { read, encoding: 'base64url' }, /^encoding must be "hex" or "base64", got "base64url"/],

@@ -124,7 +124,9 @@ function begin(
 function handshakeWith({ rawBody, headers }: Authentic, { provider }: Settings): Answer | undefined {
   if (provider.handshake === undefined) return undefined;
   try {
-    const reply = provider.handshake({ rawBody, headers: new SentHeaders(headers) });
+    const sent = new SentHeaders(headers);
+    const reply = provider.handshake({ rawBody, headers: sent });
+    if (sent.isTooLong) throw new EventError('envelope_invalid', 'a header of the request is too long', {});
     return reply && answerHandshake(reply);
   } catch (error) {
     if (error instanceof EventError) throw error;

@@ -50,7 +50,10 @@ export async function dispatch(
     const isMissing = code === 'handler_missing' && options.parksMissing;
     const mustPark = options.final && (isMissing || code === 'internal_error');
     const attemptInfo = { attempts: attempt, handled: job.handled };
-    const event = known ?? membersOfRefused(isInstance(error, JobError) ? error.cause : error);
+    const event = known ?? {
+      ...membersOfRefused(isInstance(error, JobError) ? error.cause : error),
+      account: job.account,
+    };
     if (!mustPark) return { event, answer: refused };
     return {
       event,

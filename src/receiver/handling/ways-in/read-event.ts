@@ -44,7 +44,9 @@ export function parseEvent(
   const { id, type, createdAtMs, createdAt, event } = provider.readEvent({ rawBody, headers: sent });
   if (sent.isTooLong) throw new EventError('envelope_invalid', 'a header of the event is too long', {});
   const key = provider.keyOf({ id, account });
-  return { identity: { key, id, type, createdAtMs, provider: provider.name, account }, createdAt, event };
+  // Handlers get it as `context.event`, and the run goes by it.
+  const identity = Object.freeze({ key, id, type, createdAtMs, provider: provider.name, account });
+  return { identity, createdAt, event };
 }
 
 /** Reads the event of a delivery, and tells its age. */

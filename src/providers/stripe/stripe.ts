@@ -1,11 +1,11 @@
-import { hmacSignature } from '../receiver/authentication/hmac-signature.ts';
-import { sign } from '../receiver/authentication/signature.ts';
-import { checkOptions } from '../receiver/checks/check-options.ts';
-import { isTimeMs } from '../receiver/events/age.ts';
-import { defineProvider } from '../receiver/provider/define-provider.ts';
-import type { Provider, ProviderTesting, Retries } from '../receiver/provider/provider.ts';
-import { parseTimeInParts } from './iso-time.ts';
-import { type IdentifiedEvent, readPayload } from './payload.ts';
+import { hmacSignature } from '../../receiver/authentication/hmac-signature.ts';
+import { checkOptions } from '../../receiver/checks/check-options.ts';
+import { isTimeMs } from '../../receiver/events/age.ts';
+import { defineProvider } from '../../receiver/provider/define-provider.ts';
+import type { Provider, Retries } from '../../receiver/provider/provider.ts';
+import { parseTimeInParts } from '../iso-time.ts';
+import { type IdentifiedEvent, readPayload } from '../payload.ts';
+import { stripeTesting } from './testing.ts';
 
 /** An event of Stripe (https://docs.stripe.com/api/events/object). It has further members. */
 export interface StripeEvent extends IdentifiedEvent {
@@ -67,7 +67,7 @@ export function stripe<E extends IdentifiedEvent = StripeEvent>(options: StripeO
     answerWithinMs,
     retries,
     maxBodyBytes,
-    testing,
+    testing: stripeTesting,
   });
 }
 
@@ -97,16 +97,3 @@ function createdAtMsOf(event: IdentifiedEvent & { readonly created?: unknown }):
   const createdAtMs = Number(created) * 1_000;
   return typeof created === 'number' && isTimeMs(createdAtMs) ? createdAtMs : undefined;
 }
-
-const testing: ProviderTesting = {
-  createEvent: ({ id, type, createdAtMs, data = { id: 'ob_sample', object: type.split('.')[0] } }) => {
-    const created = Math.floor(createdAtMs / 1_000);
-    return { id, object: 'event', type, created, livemode: false, data: { object: data } };
-  },
-  sign: ({ rawBody, key, signedAtMs }) => {
-    const time = Math.floor(signedAtMs / 1_000);
-    return {
-      'stripe-signature': `t=${time},v1=${sign(Buffer.concat([Buffer.from(`${time}.`), rawBody]), key)}`,
-    };
-  },
-};

@@ -3,12 +3,12 @@ import { propertyOf, show } from '../values/foreign-values.ts';
 import type { Retries } from './provider.ts';
 import { isDelay, isDelays, type RetryRules, rulesOfDelays } from './retry-rules.ts';
 
-/** No sender retries sooner, if its delays are not known. */
+/** The shortest pause that is assumed if the delays are not known. */
 const LEAST_DELAY_MS = 60_000;
 const UNKNOWN_DELAYS = { firstDelayMs: LEAST_DELAY_MS, secondDelayMs: Number.POSITIVE_INFINITY };
 
 /** Returns the rules for the retries of a sender. Throws {@link ConfigurationError} for a wrong value. */
-export function rulesOfRetries(retries: Retries): RetryRules {
+export function readRetries(retries: Retries): RetryRules {
   if (isDelays(retries)) return rulesOfDelays(retries);
   if (retries === 'none')
     return {

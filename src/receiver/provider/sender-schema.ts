@@ -10,10 +10,7 @@ export const senderMembers: {
   account: z.optional(z.string()),
 };
 
-/**
- * The member that a later version may write in place of the body. Versions without the key to it must refuse
- * it by name: they would misread the rest.
- */
+/** An optional member `sealed`, reserved for later versions. This version refuses it by name. */
 export function notSealed(subject: string): z.ZodMiniOptional<z.ZodMiniType<never>> {
   const problem = `is there: the ${subject} is sealed, and this version of posthorn cannot open it`;
   return z.optional(z.custom<never>(() => false, problem));

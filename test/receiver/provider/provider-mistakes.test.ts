@@ -1,0 +1,121 @@
+import { createReceiver, defineProvider, hmacSignature, type Provider, sign } from 'posthorn';
+import { bankingService, standardWebhooks } from 'posthorn/providers';
+import { createEvent, deliver } from 'posthorn/testing';
+import { describe, expect, test } from 'vitest';
+import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+
+const KEY = 'k';
+const BODY = '{"id":"o1","type":"order.paid"}';
+
+const acme: Provider = {
+  name: 'acme',
+  signature: hmacSignature({
+    encoding: 'hex',
+    read: (headers) => ({ signatures: [headers.get('acme-signature') ?? ''] }),
+  }),
+  readEvent: ({ rawBody }) => {
+    const event = JSON.parse(Buffer.from(rawBody).toString());
+    return { id: event.id, type: event.type, event };
+  },
+  answerWithinMs: 10_000,
+  retries: [60_000],
+};
+
+/** Defines the provider with changes that its types forbid. */
+const defined = (changes: object): Provider =>
+  Reflect.apply(defineProvider, undefined, [{ ...acme, ...changes }]);
+
+async function answerOf(provider: Provider, letters = new Map()): Promise<{ status: number; body: unknown }> {
+  const deadLetters = createMapDeadLetters(letters);
+  const receiver = createReceiver({ provider, signingKey: KEY, deadLetters }).on('*', () => {});
+  receiver.observe(() => {});
+  const headers = { 'acme-signature': sign(BODY, KEY) };
+  const { status, body } = await receiver.receive({ method: 'POST', headers, readBody: () => BODY });
+  return { status, body: JSON.parse(String(body)) };
+}
+
+describe('a function of a provider that is async by mistake', () => {
+  const rejects = async (): Promise<never> => Promise.reject(new Error('late'));
+
+  test('readEvent: the body is parked, and the process goes on', async () => {
+    const letters = new Map();
+    expect(await answerOf(defined({ readEvent: rejects }), letters)).toMatchObject({
+      status: 200,
+      body: { outcome: 'parked' },
+    });
+    expect([...letters.values()]).toMatchObject([{ reason: 'envelope_invalid', provider: 'acme' }]);
+  });
+
+  test('read of hmacSignature: the delivery is refused, and the process goes on', async () => {
+    const signature = Reflect.apply(hmacSignature, undefined, [{ encoding: 'hex', read: rejects }]);
+    expect(await answerOf(defined({ signature }))).toMatchObject({
+      status: 500,
+      body: { code: 'configuration_invalid' },
+    });
+  });
+});
+
+test.each([new Uint8Array(), undefined, null, 'text', [1]])(
+  'a key of hmacSignature that gives %j in place of bytes is refused at construction',
+  (given) => {
+    const options = { encoding: 'hex', read: () => ({ signatures: [] }), key: () => given };
+    const signature = Reflect.apply(hmacSignature, undefined, [options]);
+    expect(() => createReceiver({ provider: defined({ signature }), signingKey: KEY })).toThrow(
+      /^key of hmacSignature must return bytes, at least one/,
+    );
+  },
+);
+
+test('a copy of the default provider needs a name of its own: its events have keys of another form', () => {
+  const copy = { ...bankingService(), answerWithinMs: 5_000 };
+  expect(() => defineProvider(copy)).toThrow(/^name of the provider must not be "banking-service"/);
+  expect(defineProvider({ ...copy, name: 'bank-2' }).name).toBe('bank-2');
+  const provider = bankingService();
+  expect(defineProvider(provider)).toBe(provider);
+});
+
+test('a handler cannot change what the receiver knows of its event', async () => {
+  const provider = bankingService();
+  const receiver = createReceiver({ provider, signingKey: KEY });
+  const frozen: boolean[] = [];
+  receiver.on('transfer.created', (_event, { event }) => void frozen.push(Object.isFrozen(event)));
+  await deliver(receiver, createEvent('transfer.created'), { key: KEY });
+  expect(frozen).toEqual([true]);
+});
+
+test('a sender that signs the time may date its events as it likes: an id is not kept for years', async () => {
+  const provider = standardWebhooks();
+  const key = Buffer.from('a secret of many bytes').toString('base64');
+  const kept: number[] = [];
+  const receiver = createReceiver({
+    provider,
+    signingKey: key,
+    store: {
+      claim: ({ retentionMs }) => {
+        kept.push(retentionMs);
+        return { state: 'claimed', attempt: 1, abandoned: 0, firstClaimedMsAgo: 0, handled: [] };
+      },
+      renew: () => ({ state: 'held' }),
+      complete: () => ({ state: 'completed' }),
+      release: () => ({ state: 'released' }),
+    },
+  }).on('*', () => {});
+  const event = {
+    ...createEvent('order.paid', undefined, { provider }),
+    timestamp: '9999-01-01T00:00:00.1234Z',
+  };
+  expect((await deliver(receiver, event, { provider, key })).status).toBe(200);
+  expect(kept).toEqual([expect.any(Number)]);
+  expect(Math.max(...kept)).toBeLessThan(8 * 86_400_000);
+  expect(kept.every(Number.isInteger)).toBe(true);
+});
+
+test("the retries of Svix are those of Svix' page, and not the example of the specification", () => {
+  const hours = ({ retries }: Provider): number =>
+    [retries]
+      .flat()
+      .map(Number)
+      .reduce((sum, delayMs) => sum + delayMs, 0) / 3_600_000;
+  expect(hours(standardWebhooks())).toBeCloseTo(75.585, 3);
+  expect(hours(standardWebhooks({ headerPrefix: 'Svix' }))).toBeCloseTo(27.585, 3);
+});
