@@ -42,7 +42,10 @@ export function createService<E extends WebhookEvent = KnownEvent>(parts: Servic
   const header = readHeaderName(signatureHeader);
   const signature = new HmacScheme({
     encoding: 'hex',
-    read: (headers) => ({ signatures: [headers.get(header) ?? []].flat() }),
+    read: (headers) => {
+      const signature = headers.get(header);
+      return { signatures: signature === undefined ? [] : [signature] };
+    },
   });
   const { name, answerWithinMs, maxBodyBytes } = others;
   const provider: Provider<E> = {

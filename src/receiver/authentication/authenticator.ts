@@ -58,7 +58,10 @@ export class Authenticator {
       const { bytes: rawBody, share } = await this.#bodies.read(delivery, bodyBy);
       bodyRead = true;
       try {
-        const keyIndex = await this.#findKey(rawBody, sent, bodyBy, this.#otherReceivers);
+        const keys = await this.#settings.signature.keys(bodyBy);
+        const found = keys.verify(rawBody, sent, this.#otherReceivers);
+        const keyIndex = typeof found === 'number' ? found : await inTime(found, bodyBy);
+        checkSignedTime(sent, this.#settings.now());
         const isTimed = sent.signedAtMs !== undefined;
         return { authentic: { rawBody, headers: head.headers, keyIndex, isTimed } };
       } finally {
@@ -80,27 +83,15 @@ export class Authenticator {
     return sent;
   }
 
-  /** Finds the key that signed a body, and checks the time if that was signed too. */
-  async #findKey(
-    rawBody: Uint8Array,
-    sent: SentSignature,
-    by: number,
-    others?: OtherReceivers,
-  ): Promise<number> {
-    const { now, signature } = this.#settings;
-    const keys = await signature.keys(by);
-    const found = keys.verify(rawBody, sent, others);
-    const keyIndex = typeof found === 'number' ? found : await inTime(found, by);
-    checkSignedTime(sent, now());
-    return keyIndex;
-  }
-
   /** Checks a body that has been read already. */
   async verify(rawBody: Uint8Array, headers: HeaderValues): Promise<{ readonly isTimed: boolean }> {
-    const { authentication, signature, deadlineMs } = this.#settings;
+    const { authentication, signature, deadlineMs, now } = this.#settings;
     authentication.check(headers);
     const sent = signature.readHead(headers);
-    await this.#findKey(rawBody, sent, performance.now() + deadlineMs);
+    const by = performance.now() + deadlineMs;
+    const keys = await signature.keys(by);
+    await inTime(Promise.resolve(keys.verify(rawBody, sent)), by);
+    checkSignedTime(sent, now());
     return { isTimed: sent.signedAtMs !== undefined };
   }
 }

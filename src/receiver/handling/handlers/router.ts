@@ -21,6 +21,8 @@ export interface Fallback {
 /** Finds the handlers of an event. */
 export class Router {
   readonly #routes: PatternRoute[] = [];
+  /** The patterns of all handlers. */
+  readonly #patterns: string[] = [];
   readonly #names = new Set<string>();
   /** The routes found so far for types of the list. */
   readonly #matches = new Map<string, readonly Route[]>();
@@ -54,6 +56,7 @@ export class Router {
     const warning = takeNameOf(handle, this);
     if (name !== undefined) this.#addName(name);
     if (warning !== undefined) this.#warnings.add(warning);
+    this.#patterns.push(...patterns);
     const route = { name, queued: queue, handle, patterns };
     this.#routes.push(concurrencyKey === undefined ? route : { ...route, concurrencyKey });
   }
@@ -93,10 +96,6 @@ export class Router {
     this.#frozen = true;
   }
 
-  get #handlerPatterns(): readonly string[] {
-    return this.#routes.flatMap((route) => route.patterns);
-  }
-
   get hasHandlers(): boolean {
     return this.#routes.length > 0 || this.#unhandled !== undefined;
   }
@@ -112,7 +111,7 @@ export class Router {
           'Register the handlers first',
       );
     }
-    const patterns = this.#handlerPatterns;
+    const patterns = this.#patterns;
     return this.#unhandled === undefined ? patterns : [...patterns, '*'];
   }
 
@@ -145,7 +144,7 @@ export class Router {
 
   /** The labels of a type for metrics, which are few. */
   labelsOf(type: string): TypeLabels {
-    return this.#types.labelsOf(type, this.#handlerPatterns);
+    return this.#types.labelsOf(type, this.#patterns);
   }
 
   /** Throws {@link ConfigurationError} once frozen. */

@@ -21,7 +21,7 @@ export type Enqueue = (info: EnqueueInfo) => Promise<UnavailableError | undefine
 
 /** An authentic event, and the handlers that it has. */
 export interface RunInput {
-  /** Its own copy of what the event says, because a handler may change the event. */
+  /** Apart from the event, which a handler may change. */
   readonly identity: EventIdentity;
   /** The id that the run claims in the store: `handlingId` or `enqueueingId` of the event's key. */
   readonly claimId: string;

@@ -44,16 +44,15 @@ export function parseEvent(
   const { id, type, createdAtMs, createdAt, event } = provider.readEvent({ rawBody, headers: sent });
   if (sent.isTooLong) throw new EventError('envelope_invalid', 'a header of the event is too long', {});
   const key = provider.keyOf({ id, account });
-  // Handlers get it as `context.event`, and the run goes by it.
-  const identity = Object.freeze({ key, id, type, createdAtMs, provider: provider.name, account });
+  const identity = { key, id, type, createdAtMs, provider: provider.name, account };
   return { identity, createdAt, event };
 }
 
 /** Reads the event of a delivery, and tells its age. */
 export function readEvent(content: EventContent, settings: Settings): AgedEvent {
-  const parsed = parseEvent(content, settings);
-  const ageMs = ageOf(parsed.identity.createdAtMs, settings.now());
-  return { ...parsed, ageMs, isFinalByAge: isFinalByAge(ageMs, settings.retries) };
+  const { identity, createdAt, event } = parseEvent(content, settings);
+  const ageMs = ageOf(identity.createdAtMs, settings.now());
+  return { identity, createdAt, event, ageMs, isFinalByAge: isFinalByAge(ageMs, settings.retries) };
 }
 
 /**
