@@ -54,7 +54,7 @@ describe.each(queueServers)('two providers with the same ids in one queue in $na
     await expect
       .poll(() => bull.getDelayed())
       .toMatchObject([{ attemptsMade: 0, data: { provider: 'acme' } }]);
-    expect(ran).toEqual([ID]);
+    await expect.poll(() => ran).toEqual([ID]);
     workOnOthers();
     await pollPromoting(promote, () => ran).toEqual([ID, OTHER_KEY]);
     await pollPromoting(promote, () => bull.getJobCountByTypes('waiting', 'active', 'delayed')).toBe(0);
