@@ -1,9 +1,11 @@
 // A process that runs one command of the built program after another: the start of Node.js and the loading of
 // the modules take far longer than most commands. test/cli/command-hosts.ts starts it and tells it what to run.
 //
-// A command finds the arguments, the environment, the directory, the streams and the exit code of a process of
-// its own, and gets real signals. What it prints goes through the channel, in its order.
+// A command finds the arguments, the environment, the directory, the streams and the exit code of a process
+// of its own, and gets real signals. What it prints goes through the channel, in its order. What it prints
+// after its end is lost, as in a process of its own, and never in the output of the next command.
 
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { Console } from 'node:console';
 import { Server, Socket } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -23,6 +25,9 @@ const DISPATCHER = Symbol.for('undici.globalDispatcher.1');
 /** In how many turns of the event loop what has been closed must be gone. */
 const TURNS = 20;
 
+/** The command that began what runs now; undefined for a signal and for the garbage collection. */
+const commandOfCode = new AsyncLocalStorage();
+let currentCommand;
 let isRunning = false;
 let signals = 0;
 
@@ -37,13 +42,17 @@ for (const signal of SIGNALS) {
 }
 
 /** As Node.js prints a warning, which would not go through the streams. */
-process.on('warning', ({ name, message }) =>
-  process.stderr.write(`(node:${process.pid}) ${name}: ${message}\n`),
-);
+process.on('warning', ({ name, message }) => {
+  if (commandOfCode.getStore() === currentCommand)
+    process.stderr.write(`(node:${process.pid}) ${name}: ${message}\n`);
+});
 
 function printer(stream) {
-  const write = (chunk, _encoding, done) => process.send({ stream, chunk }, undefined, undefined, done);
-  return new Writable({ write, decodeStrings: true });
+  const send = (chunk, _encoding, done) => process.send({ stream, chunk }, undefined, undefined, done);
+  const printing = new Writable({ write: send, decodeStrings: true });
+  const write = printing.write.bind(printing);
+  const isLate = () => (commandOfCode.getStore() ?? currentCommand) !== currentCommand;
+  return Object.assign(printing, { write: (...chunk) => isLate() || write(...chunk) });
 }
 
 function replace(target, values) {
@@ -91,10 +100,13 @@ async function tidy() {
 }
 
 process.on('message', async (command) => {
+  currentCommand = command;
   prepare(command);
   isRunning = true;
-  await run(process.argv);
-  await flush();
+  await commandOfCode.run(command, async () => {
+    await run(process.argv);
+    await flush();
+  });
   isRunning = false;
   process.send({ code: currentExitCode(), signals });
   // A process of its own would have ended by now: what goes wrong from here on is not the command's.

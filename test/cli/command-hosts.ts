@@ -20,14 +20,11 @@ type Message =
   | { readonly code: number; readonly signals: number }
   | { readonly isTidy: boolean };
 
-/** The module of the user that a command loads. */
-function moduleOf({ args }: Command): string | undefined {
-  const option = args.indexOf('--receiver');
-  return option === -1 ? undefined : args[option + 1];
-}
-
-/** Returns true for a command that a signal ends within its scenario: that goes on until the process ends. */
-const goesOn = ({ args }: Command): boolean => args[0] === 'demo';
+/**
+ * Returns true for a command that goes on until the process ends: a signal ends a demo within its scenario,
+ * and the module of a user's receiver may have timers and connections of its own.
+ */
+const goesOn = ({ args }: Command): boolean => args[0] === 'demo' || args.includes('--receiver');
 
 /** Those that wait for a command. */
 const idle: CommandHost[] = [];
@@ -40,7 +37,6 @@ class CommandHost {
   readonly #program: string;
   readonly #child: ChildProcess;
   readonly #closed: Promise<unknown>;
-  readonly #modules = new Set<string>();
 
   constructor(program: string) {
     this.#program = program;
@@ -56,16 +52,11 @@ class CommandHost {
     });
   }
 
-  /** False if it has loaded the module of the command: a process loads a module once, and keeps its state. */
-  isFitFor(command: Command): boolean {
-    const module = moduleOf(command);
-    if (command.program !== this.#program) return false;
-    return module === undefined || !this.#modules.has(module);
+  isFitFor({ program }: Command): boolean {
+    return program === this.#program;
   }
 
   run(command: Command): Running {
-    const module = moduleOf(command);
-    if (module !== undefined) this.#modules.add(module);
     const streams = { stdout: new PassThrough(), stderr: new PassThrough() };
     let signals = 0;
     let ended: { readonly code: number | null; readonly signals: number } | undefined;
