@@ -27,15 +27,15 @@ const TURNS = 20;
 
 /** The command that began what runs now; undefined for a signal and for the garbage collection. */
 const commandOfCode = new AsyncLocalStorage();
+/** The command that runs now; undefined between two. */
 let currentCommand;
-let isRunning = false;
 let signals = 0;
 
 // A signal that nobody expects ends a process; but one that comes after the end of a command is late.
 for (const signal of SIGNALS) {
   process.on(signal, () => {
     signals += 1;
-    if (!isRunning || process.listenerCount(signal) > 1) return;
+    if (currentCommand === undefined || process.listenerCount(signal) > 1) return;
     process.removeAllListeners(signal);
     process.kill(process.pid, signal);
   });
@@ -43,7 +43,7 @@ for (const signal of SIGNALS) {
 
 /** As Node.js prints a warning, which would not go through the streams. */
 process.on('warning', ({ name, message }) => {
-  if (commandOfCode.getStore() === currentCommand)
+  if (commandOfCode.getStore() !== undefined)
     process.stderr.write(`(node:${process.pid}) ${name}: ${message}\n`);
 });
 
@@ -51,7 +51,8 @@ function printer(stream) {
   const send = (chunk, _encoding, done) => process.send({ stream, chunk }, undefined, undefined, done);
   const printing = new Writable({ write: send, decodeStrings: true });
   const write = printing.write.bind(printing);
-  const isLate = () => (commandOfCode.getStore() ?? currentCommand) !== currentCommand;
+  const isLate = () =>
+    currentCommand === undefined || (commandOfCode.getStore() ?? currentCommand) !== currentCommand;
   return Object.assign(printing, { write: (...chunk) => isLate() || write(...chunk) });
 }
 
@@ -102,12 +103,11 @@ async function tidy() {
 process.on('message', async (command) => {
   currentCommand = command;
   prepare(command);
-  isRunning = true;
   await commandOfCode.run(command, async () => {
     await run(process.argv);
     await flush();
   });
-  isRunning = false;
+  currentCommand = undefined;
   process.send({ code: currentExitCode(), signals });
   // A process of its own would have ended by now: what goes wrong from here on is not the command's.
   process.send({ isTidy: await tidy() });

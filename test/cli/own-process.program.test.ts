@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { KEY } from '../support/served.ts';
 import { directoryOf, letter } from './letters.ts';
 import { type Ended, posthorn, posthornProcess, startPosthorn, startPosthornProcess } from './posthorn.ts';
-import { LETTERS_BESIDE, writeModule } from './receiver-module.ts';
 import { serveReceiver } from './refusing-servers.ts';
 import { signedByOpenssl } from './signed-by-openssl.ts';
 
@@ -40,17 +39,6 @@ describe('in a process of its own', () => {
     // First what differs most rarely: the report of a failure names it.
     expect(masked(own).stderr).toBe(masked(shared).stderr);
     expect(masked(own)).toEqual(masked(shared));
-  });
-
-  test('what a command prints after its end does not get into the next one', async () => {
-    const code = `${LETTERS_BESIDE}
-      setInterval(() => console.error('late'), 1).unref();
-      export const receiver = createReceiver({ signingKey: 'k', deadLetters }).on('*', () => {});`;
-    const { file } = await writeModule(code, [letter('evt_1')]);
-    const replayed = await posthorn(['dead-letters', 'replay', 'evt_1', '--receiver', file]);
-    expect(replayed).toMatchObject({ code: 0, stdout: expect.stringContaining('1 replayed') });
-    for (let next = 0; next < 5; next += 1)
-      expect(await posthorn('webhooks --help')).toMatchObject({ code: 0, stderr: '' });
   });
 
   test('dead-letters list prints the same', async () => {
