@@ -12,7 +12,7 @@ import { type ProviderSamples, Subject } from './provider-conformance/subject.ts
  * The requirements of providers, for authors of one. `samples` plays the sender: the provider's `testing` by
  * default. The case `slow-store` takes some seconds.
  *
- * @throws ConfigurationError for a wrong provider, and for one without `testing` if there are no samples.
+ * @throws ConfigurationError for a wrong provider, and without `samples` for one that lacks `testing`.
  *
  * @example
  * ```ts

@@ -55,7 +55,7 @@ describe('the labels of types', () => {
     expect(new Set(await labelsOf(floodOfPrefix))).toEqual(new Set(['invoice.* invoice']));
   });
 
-  test('"*" and onUnhandled are no labels', async () => {
+  test('"*" and onUnhandled are not labels', async () => {
     const reports: Report[] = [];
     const receiver = createReceiver({ provider: acme(), signingKey: KEY }).on('*', () => {});
     receiver.onUnhandled(() => {}).observe((report) => reports.push(report));

@@ -127,7 +127,7 @@ async function dropByReceiver(
     if (isDropped) await deadLetters.remove(letter.id);
     return isDropped;
   } catch (error) {
-    // It stays, and the others can still be dropped.
+    // This dead letter stays, and the others can still be dropped.
     if (codeOf(error) !== 'provider_mismatch') throw error;
     output.note(lineOf(error));
     return false;

@@ -17,7 +17,7 @@ export interface StripeEvent extends IdentifiedEvent {
   readonly livemode: boolean;
   /** The connected account, if the event is of one. */
   readonly account?: string;
-  /** What has changed. */
+  /** The change. */
   readonly data: {
     /** The resource, in the API version of the endpoint. */
     readonly object: { readonly [member: string]: unknown };

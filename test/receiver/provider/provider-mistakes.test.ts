@@ -1,36 +1,21 @@
-import { createReceiver, defineProvider, hmacSignature, type Provider, sign } from 'posthorn';
+import { createReceiver, defineProvider, hmacSignature, type Provider } from 'posthorn';
 import { bankingService, standardWebhooks } from 'posthorn/providers';
 import { createEvent, deliver } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
+import { KEY } from '../../support/served.ts';
+import { acme, acmeEvent, acmeHeaders, toDelivery } from './senders.ts';
 
-const KEY = 'k';
-const BODY = '{"id":"o1","type":"order.paid"}';
+const BODY = JSON.stringify(acmeEvent());
 
-const acme: Provider = {
-  name: 'acme',
-  signature: hmacSignature({
-    encoding: 'hex',
-    read: (headers) => ({ signatures: [headers.get('acme-signature') ?? ''] }),
-  }),
-  readEvent: ({ rawBody }) => {
-    const event = JSON.parse(Buffer.from(rawBody).toString());
-    return { id: event.id, type: event.type, event };
-  },
-  answerWithinMs: 10_000,
-  retries: [60_000],
-};
-
-/** Defines the provider with changes that its types forbid. */
-const defined = (changes: object): Provider =>
-  Reflect.apply(defineProvider, undefined, [{ ...acme, ...changes }]);
+/** A sender with members that the types of a provider forbid. */
+const defined = (members: object): Provider => Reflect.apply(acme, undefined, [members]);
 
 async function answerOf(provider: Provider, letters = new Map()): Promise<{ status: number; body: unknown }> {
   const deadLetters = createMapDeadLetters(letters);
   const receiver = createReceiver({ provider, signingKey: KEY, deadLetters }).on('*', () => {});
   receiver.observe(() => {});
-  const headers = { 'acme-signature': sign(BODY, KEY) };
-  const { status, body } = await receiver.receive({ method: 'POST', headers, readBody: () => BODY });
+  const { status, body } = await receiver.receive(toDelivery(BODY, acmeHeaders(BODY)));
   return { status, body: JSON.parse(String(body)) };
 }
 
