@@ -20,7 +20,8 @@ function chooseFault(): Fault | undefined {
 test('two receivers on one database, with lost answers, throttling, resets, and a clock that is set back: nothing is lost, and nothing completed is claimed again', async () => {
   let skewMs = 0;
   d1.connection.setClock(() => Date.now() + skewMs);
-  const skews: Readonly<Record<number, number>> = { 200: -5_000, 100: 5_000, 50: 0 };
+  // Not forward: beyond `leaseMs` another receiver may take a key whose handler runs (docs/redis.md).
+  const skews: Readonly<Record<number, number>> = { 200: -5_000, 100: -10_000, 50: -15_000 };
   let isCalm = false;
   let faultCount = 0;
   const openStore = (binding: LocalD1) => {
