@@ -5,6 +5,7 @@ import {
   warningCodeOf,
   warningCodes,
 } from '../../receiver/outcomes/report.ts';
+import type { AccountLabels } from '../account-labels.ts';
 
 const names = {
   deliveries: 'posthorn_deliveries_total',
@@ -28,11 +29,19 @@ const HANDLER_BUCKETS = [...ANSWER_BUCKETS, 60, 120, 240];
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Creates the metrics of reports, each with `labels`; returns the observer that updates them. */
-export function createReportMetrics(register: Registry<RegistryContentType>, labels: Labels): Observer {
+/**
+ * Creates the metrics of reports, each with `labels`; returns the observer that updates them. With
+ * `accounts`, the counters of what has ended have the account too: histograms would have too many series.
+ */
+export function createReportMetrics(
+  register: Registry<RegistryContentType>,
+  labels: Labels,
+  accounts: AccountLabels | undefined,
+): Observer {
   const { ended, lateRuns, endpointAtRisk, warnings, answers, handlers, keyWaits } = createMetrics(
     [register],
     labels,
+    accounts !== undefined,
   );
   // A late report repeats the handlers of the earlier one.
   const counted = new WeakSet<HandlerReport>();
@@ -40,7 +49,8 @@ export function createReportMetrics(register: Registry<RegistryContentType>, lab
   return (report) => {
     const { outcome, code = 'none', source } = report;
     const entity = report.typeLabels?.entity ?? 'other';
-    (report.late ? lateRuns : ended[source]).inc({ ...labels, outcome, code, entity });
+    const account = accounts && { account: accounts.labelOf(report) };
+    (report.late ? lateRuns : ended[source]).inc({ ...labels, ...account, outcome, code, entity });
     if (source === 'delivery' && !report.late) {
       answers.observe({ ...labels, outcome, entity }, report.durationMs / 1_000);
       if (report.endpointAtRisk) endpointAtRisk.inc(labels);
@@ -58,9 +68,9 @@ export function createReportMetrics(register: Registry<RegistryContentType>, lab
 
 type Registers = Registry<RegistryContentType>[];
 
-function createMetrics(registers: Registers, labels: Labels) {
+function createMetrics(registers: Registers, labels: Labels, hasAccounts: boolean) {
   const own = Object.keys(labels);
-  const labelNames = [...own, 'outcome', 'code', 'entity'];
+  const labelNames = [...own, ...(hasAccounts ? ['account'] : []), 'outcome', 'code', 'entity'];
   const counterOf = (name: string, help: string): Counter =>
     new Counter({ name, help, labelNames, registers });
   const ended = {

@@ -10,6 +10,8 @@ export interface Delivery {
   readonly method: string;
   /** All values of each name, in any usual form: a header that was sent twice must show twice. */
   readonly headers: HeaderFields;
+  /** Path and query as the sender wrote them, never with a host. */
+  readonly url?: string | undefined;
   /**
    * Returns the unchanged body, as bytes or text, if it has arrived already, else a promise of it. Throws or
    * rejects with a `RequestError` (`body_too_large`, `body_incomplete`), or with a `ConfigurationError`
