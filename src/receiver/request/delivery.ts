@@ -10,8 +10,6 @@ export interface Delivery {
   readonly method: string;
   /** All values of each name, in any usual form: a header that was sent twice must show twice. */
   readonly headers: HeaderFields;
-  /** Path and query as the sender wrote them, never with a host. */
-  readonly url?: string | undefined;
   /**
    * Path and query as the sender wrote them, such as `/webhooks/m17?token=x`: with the prefixes of mounts,
    * not decoded, and without scheme and host. It is neither logged nor stored, because it may hold a token.

@@ -30,7 +30,11 @@ describe('a request without an account', () => {
     { name: 'an empty text', account: () => '', named: 'account() found none' },
     { name: 'a lone surrogate', account: () => '\ud800', named: 'account() found none' },
     { name: 'a long text', account: () => 'm'.repeat(257), named: 'more than 256 characters' },
-    { name: 'an error', account: throwing('no such path'), named: 'account() threw Error, which is the cause' },
+    {
+      name: 'an error',
+      account: throwing('no such path'),
+      named: 'account() threw Error, which is the cause',
+    },
   ];
   test.each(cases)('($name) is answered 404, and no key is asked for', async ({ account, named }) => {
     const signingKey = vi.fn(() => KEY);
