@@ -37,6 +37,9 @@ const java: NeededProgram = {
   brew: 'openjdk',
 };
 
+/** For the store of docs/stores.md. */
+const mariadb: readonly NeededProgram[] = inOnePackage(['mariadbd'], 'mariadb-server-core', 'mariadb');
+
 /** To compile better-sqlite3. */
 const compiler: readonly NeededProgram[] = [
   ...inOnePackage(['python3'], 'python3', 'python@3'),
@@ -69,7 +72,7 @@ export const neededPrograms: Readonly<
   first,
   program: local,
   storm: local,
-  matrix: [...servers, ...git, ...compiler, java],
+  matrix: [...servers, ...mariadb, ...git, ...compiler, java],
 };
 
 function inOnePackage(names: readonly string[], apt: string, brew: string): readonly NeededProgram[] {

@@ -1,0 +1,109 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { pathToFileURL } from 'node:url';
+import { createPool, type Pool, type ResultSetHeader } from 'mysql2/promise';
+import type { Store } from 'posthorn';
+import { storeConformance } from 'posthorn/testing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { programPath } from '../../tools/programs.js';
+import { keyCases } from '../stores/kit/key-cases.ts';
+import { readDocument } from '../support/documents.ts';
+import { onFreePort } from '../support/free-port.ts';
+import { compileSnippet, snippetWith } from '../support/snippet.ts';
+import { until } from '../support/until.ts';
+
+const PAGE = 'docs/stores.md';
+// Here the snippet finds mysql2.
+const folder = mkdtempSync(join(import.meta.dirname, 'mysql-'));
+const data = mkdtempSync(join(tmpdir(), 'posthorn-mariadb-'));
+let server: ChildProcess;
+let pool: Pool;
+let open: () => Store;
+
+/** On an empty directory, so it has no users, and lets everybody in. */
+async function startMariaDb(port: number): Promise<ChildProcess> {
+  const child = spawn(
+    programPath('mariadbd'),
+    [
+      '--no-defaults',
+      '--skip-grant-tables',
+      // It does not run as root unasked.
+      `--user=${userInfo().username}`,
+      `--datadir=${data}`,
+      `--port=${port}`,
+      '--bind-address=127.0.0.1',
+      '--socket=',
+      '--innodb-buffer-pool-size=16M',
+      // The modes that change how a statement is read.
+      '--sql-mode=ANSI,TRADITIONAL,NO_BACKSLASH_ESCAPES',
+    ],
+    { stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  const printed: string[] = [];
+  await new Promise<void>((resolve, reject) => {
+    createInterface(child.stderr).on('line', (line) => {
+      printed.push(line);
+      if (line.includes('ready for connections')) resolve();
+    });
+    child.on('error', reject);
+    child.on('close', () => reject(new Error(`mariadbd ended:\n${printed.join('\n')}`)));
+  });
+  return child;
+}
+
+beforeAll(async () => {
+  const started = await onFreePort(startMariaDb);
+  server = started.child;
+  const settings = { host: '127.0.0.1', port: started.port, user: 'root' };
+  const first = createPool(settings);
+  await first.query('create database webhooks');
+  await first.end();
+  pool = createPool({ ...settings, database: 'webhooks' });
+  const snippet = snippetWith('createMySqlStore', PAGE);
+  await pool.query(/create table [^*]+/.exec(snippet)?.[0] ?? '');
+  const { createMySqlStore } = await import(
+    pathToFileURL(compileSnippet(folder, 'mysql-store.mts', snippet)).href
+  );
+  open = () => createMySqlStore(pool);
+});
+
+afterAll(async () => {
+  await pool?.end();
+  const ended = once(server, 'close');
+  server.kill('SIGKILL');
+  await ended;
+  for (const made of [folder, data]) rmSync(made, { recursive: true });
+});
+
+describe('the store of MySQL in docs/stores.md, on MariaDB', () => {
+  for (const { name, run } of storeConformance(() => open())) test(name, run);
+
+  test.each(keyCases)('$name', ({ check }) => check(open));
+
+  test('forgets what has expired, by the statement of the page', async () => {
+    const [statement = ''] = /(?<=`)delete from posthorn_events [^`]+/.exec(readDocument(PAGE).text) ?? [];
+    await pool.query('delete from posthorn_events');
+    for (const [id, retentionMs] of Object.entries({ old: 1, young: 60_000 }))
+      await open().complete({ id, token: 't', retentionMs });
+    await until('one row has expired', async () => {
+      const [{ affectedRows }] = await pool.query<ResultSetHeader>(statement);
+      return affectedRows === 1;
+    });
+    expect(await open().peek?.({ id: 'young' })).toEqual({ state: 'completed' });
+  });
+
+  test('gives up a server that is frozen, and works when it is back', async () => {
+    const request = { id: 'frozen', token: 't', leaseMs: 60_000, retentionMs: 60_000 };
+    server.kill('SIGSTOP');
+    try {
+      await expect(open().claim(request)).rejects.toThrow(/timeout/);
+    } finally {
+      server.kill('SIGCONT');
+    }
+    expect(await open().claim(request)).toMatchObject({ state: 'claimed', attempt: 1 });
+  });
+});
