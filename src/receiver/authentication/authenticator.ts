@@ -74,12 +74,12 @@ export class Authenticator {
 
   /** Makes the cheap checks, before the body is buffered. Returns the sent signature. */
   #checkHead({ method }: Delivery, head: RequestHead): SentSignature {
-    const { authentication, signature, maxBodyBytes } = this.#settings;
+    const { authentication, signature } = this.#settings;
     checkMethod(method);
     authentication.check(head.headers);
     const sent = signature.readHead(head.headers);
     checkEncoding(head);
-    checkDeclaredLength(head, maxBodyBytes);
+    checkDeclaredLength(head, this.#settings);
     return sent;
   }
 

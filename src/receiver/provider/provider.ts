@@ -36,7 +36,10 @@ export interface Provider<E extends TypedEvent = TypedEvent> {
   readonly retries: Retries;
   /** True if the sender stops sending to an endpoint for good after failures; false by default. */
   readonly cutsOff?: boolean | undefined;
-  /** The default of the receiver's `maxBodyBytes`; 1,048,576 without it. */
+  /**
+   * The longest body that the sender sends, which is the default of the receiver's `maxBodyBytes`; without it
+   * that is 1,048,576.
+   */
   readonly maxBodyBytes?: number | undefined;
   /** Plays the sender in tests: for `createEvent`, `signedHeaders` and `deliver` of `posthorn/testing`. */
   readonly testing?: ProviderTesting | undefined;
