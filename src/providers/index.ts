@@ -1,4 +1,6 @@
 export { type BankingServiceOptions, bankingService } from './banking-service/banking-service.ts';
+export type { GitHubEvent, GitHubPayload } from './github/event.ts';
+export { type GitHubOptions, github } from './github/github.ts';
 export type { IdentifiedEvent } from './payload.ts';
 export {
   type StandardWebhooksEvent,

@@ -3,13 +3,18 @@ import { EventError } from '../receiver/errors.ts';
 // `ignoreBOM: true` keeps a byte order mark in the text, where JSON.parse refuses it (RFC 8259, section 8.1).
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
+/** Decodes strict UTF-8. Throws TypeError for any other bytes. */
+export function decodeUtf8(bytes: Uint8Array): string {
+  return utf8.decode(bytes);
+}
+
 /**
  * Parses a body of JSON in strict UTF-8. Throws {@link EventError}, with the members of the event that are
  * known without the body.
  */
 export function parseJson(rawBody: Uint8Array, known: EventError['event'] = {}): unknown {
   try {
-    return JSON.parse(utf8.decode(rawBody));
+    return JSON.parse(decodeUtf8(rawBody));
   } catch (cause) {
     throw new EventError('body_not_json', 'the body is not JSON in strict UTF-8', known, { cause });
   }

@@ -1,6 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { sign } from '@octokit/webhooks-methods';
 import { createFileDeadLetters } from 'posthorn/file';
 import { createEvent, deliver } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
@@ -79,6 +80,36 @@ describe('examples/postgres', () => {
       expect(examples.postgres.sql("select state from transfers where id = 'TR_sample'")).toBe('SUCCEEDED');
     });
   });
+});
+
+test('examples/github handles an event once, and parks one that it cannot read', async () => {
+  const program = examples.start('github/server', { SIGNING_KEY: 'secret' });
+  try {
+    const [, url = ''] = (await program.line(/^listening on /)).split('listening on ');
+    const body = JSON.stringify({ action: 'opened', issue: { number: 7, title: 'A title' } });
+    const headers = {
+      'content-type': 'application/json',
+      'x-github-delivery': 'a-guid',
+      'x-github-event': 'issues',
+      'x-hub-signature-256': await sign('secret', body),
+    };
+    const answers = [];
+    for (const own of [
+      headers,
+      headers,
+      { ...headers, 'x-github-event': '', 'x-github-delivery': 'another' },
+    ])
+      answers.push(await (await fetch(url, { method: 'POST', body, headers: own })).json());
+    expect(answers).toMatchObject([
+      { outcome: 'processed', id: 'a-guid' },
+      { outcome: 'duplicate', id: 'a-guid' },
+      { outcome: 'parked', id: 'another' },
+    ]);
+    await program.line(/^a-guid #7 A title$/);
+  } finally {
+    program.kill('SIGTERM');
+    expect(await program.exit).toBe(0);
+  }
 });
 
 test('the letters that an example leaves in a clone are neither linted nor committed', async () => {

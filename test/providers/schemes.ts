@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
+import { verify } from '@octokit/webhooks-methods';
 import type { Provider } from 'posthorn';
-import { bankingService, standardWebhooks, stripe } from 'posthorn/providers';
+import { bankingService, github, standardWebhooks, stripe } from 'posthorn/providers';
 import { Webhook } from 'standardwebhooks';
 import Stripe from 'stripe';
 
@@ -18,11 +19,15 @@ export interface Scheme {
   /** The headers of a body that the sender signs at a time, in seconds since the epoch. */
   readonly sign: (body: Uint8Array, key: string, time: number) => Record<string, string>;
   /** What the sender's package says; undefined if there is none. */
-  readonly accepts?: (body: Uint8Array, headers: Headers, key: string) => boolean;
+  readonly accepts?: (body: Uint8Array, headers: Headers, key: string) => boolean | Promise<boolean>;
+  /** The version of the scheme, as it stands before a signature. */
+  readonly version?: string;
   /** If the time is signed: the same headers with another text for it. */
   readonly withTime?: (headers: Record<string, string>, text: string) => Record<string, string>;
   /** If a header can hold several signatures: joins the values of two. */
   readonly join?: (one: string, other: string) => string;
+  /** The header that has the type, if the body has none. */
+  readonly typeHeader?: string;
   /** An event of the sender without its id. */
   readonly withoutId: (signed: { readonly body: string }) => { body: string; drop?: string };
 }
@@ -79,6 +84,7 @@ export const schemes: readonly Scheme[] = [
       isAccepted(() =>
         client.webhooks.constructEvent(Buffer.from(body), single(headers)['stripe-signature'] ?? '', key),
       ),
+    version: 'v1',
     withTime: (headers, text) => ({
       'stripe-signature': (headers['stripe-signature'] ?? '').replace(/^t=\d+/, text),
     }),
@@ -102,8 +108,28 @@ export const schemes: readonly Scheme[] = [
     }),
     accepts: (body, headers, key) =>
       isAccepted(() => new Webhook(key).verify(Buffer.from(body), single(headers))),
+    version: 'v1',
     withTime: (headers, text) => ({ ...headers, 'webhook-timestamp': text.replace('t=', '') }),
     join: (one, other) => `${one} ${other}`,
     withoutId: ({ body }) => ({ body, drop: 'webhook-id' }),
+  },
+  {
+    name: 'GitHub',
+    provider: github(),
+    keys: ['first secret', 'second secret'],
+    encoding: 'hex',
+    header: 'x-hub-signature-256',
+    sign: (body, key) => ({
+      'x-github-delivery': '72d3162e-cc78-11e3-81ab-4c9367dc0958',
+      'x-github-event': 'transfer.created',
+      'x-hub-signature-256': `sha256=${createHmac('sha256', key).update(body).digest('hex')}`,
+    }),
+    accepts: async (body, headers, key) => {
+      const signature = single(headers)['x-hub-signature-256'];
+      return signature ? await verify(key, Buffer.from(body).toString(), signature) : false;
+    },
+    version: 'sha256',
+    typeHeader: 'x-github-event',
+    withoutId: ({ body }) => ({ body, drop: 'x-github-delivery' }),
   },
 ];

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { ConfigurationError, defineProvider, hmacSignature, type Provider } from 'posthorn';
-import { bankingService, standardWebhooks, stripe } from 'posthorn/providers';
+import { bankingService, github, standardWebhooks, stripe } from 'posthorn/providers';
 import { type ProviderSamples, providerConformance } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { flowingTime } from '../support/fake-time.ts';
@@ -10,6 +10,7 @@ describe.each<{ name: string; provider: Provider }>([
   { name: 'bankingService with another name', provider: bankingService({ name: 'second-bank' }) },
   { name: 'standardWebhooks', provider: standardWebhooks() },
   { name: 'standardWebhooks of Svix', provider: standardWebhooks({ name: 'clerk', headerPrefix: 'svix' }) },
+  { name: 'github', provider: github() },
   { name: 'stripe', provider: stripe() },
   { name: 'stripe without retries', provider: stripe({ retries: 'none' }) },
 ])('$name', ({ provider }) => {

@@ -88,7 +88,7 @@ export class Authenticator {
     checkMethod(method);
     const sender = this.#readSender(head.headers, url);
     checkEncoding(head);
-    checkDeclaredLength(head, this.#settings.maxBodyBytes);
+    checkDeclaredLength(head, this.#settings);
     return sender;
   }
 

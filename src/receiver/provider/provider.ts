@@ -36,7 +36,10 @@ export interface Provider<E extends TypedEvent = TypedEvent> {
   readonly retries: Retries;
   /** True if the sender stops sending to an endpoint for good after failures; false by default. */
   readonly cutsOff?: boolean | undefined;
-  /** The default of the receiver's `maxBodyBytes`; 1,048,576 without it. */
+  /**
+   * The longest body that the sender sends, which is the default of the receiver's `maxBodyBytes`; without it
+   * that is 1,048,576.
+   */
   readonly maxBodyBytes?: number | undefined;
   /** Plays the sender in tests: for `createEvent`, `signedHeaders` and `deliver` of `posthorn/testing`. */
   readonly testing?: ProviderTesting | undefined;
@@ -75,6 +78,14 @@ export interface ReadEvent<E extends TypedEvent = TypedEvent> {
  */
 export type Retries = readonly number[] | { readonly forMs: number; readonly least: number } | 'none';
 
+/** The event in a body, in tests. */
+export interface PlayedEvent {
+  /** The sender's id: the same for an event that is sent again. */
+  readonly id: string;
+  /** The type that patterns match. */
+  readonly type: string;
+}
+
 /** The sender's part in tests. */
 export interface ProviderTesting {
   /** Creates an event, as an object that becomes the body. */
@@ -91,5 +102,7 @@ export interface ProviderTesting {
     readonly key: Key;
     /** When it is signed, in milliseconds since the epoch. */
     readonly signedAtMs: number;
+    /** The event in the body, for a sender that names it in headers; undefined if the test does not say. */
+    readonly event?: PlayedEvent | undefined;
   }) => { readonly [name: string]: string };
 }

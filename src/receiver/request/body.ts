@@ -2,12 +2,12 @@ import { RequestError, type UnavailableError } from '../errors.ts';
 import { performance } from '../timing/process-clock.ts';
 import { Timer } from '../timing/timer.ts';
 import type { BodyMemory, BodyShare } from './body-memory.ts';
+import { checkBodySize, type SizeLimit } from './body-size.ts';
 import type { BodyOptions, Delivery } from './delivery.ts';
 import { isRawBody, type RawBody, toBytes } from './raw-body.ts';
 
 /** The limits of one body. */
-export interface BodyLimits {
-  readonly maxBodyBytes: number;
+export interface BodyLimits extends SizeLimit {
   readonly bodyTimeoutMs: number;
 }
 
@@ -41,7 +41,7 @@ export class BodyReader {
       const reading = delivery.readBody(options);
       const body = isRawBody(reading) ? reading : await this.#wait(reading, options, deadline);
       const bytes = toBytes(body, 'the result of readBody');
-      checkLength(bytes, maxBodyBytes);
+      checkBodySize(bytes.byteLength, this.#limits);
       if (!this.#memory.finish(share, bytes.byteLength)) throw this.#memory.fullError();
       return { bytes, share };
     } catch (error) {
@@ -100,12 +100,4 @@ class AbortableReading implements BodyOptions {
 
 function bodyTimeout(ms: number): RequestError {
   return new RequestError('body_timeout', `the body did not arrive within ${Math.round(ms)} ms`);
-}
-
-function checkLength({ byteLength }: Uint8Array, maxBodyBytes: number): void {
-  if (byteLength <= maxBodyBytes) return;
-  throw new RequestError(
-    'body_too_large',
-    `the body has ${byteLength} bytes; maxBodyBytes is ${maxBodyBytes}`,
-  );
 }

@@ -1,4 +1,5 @@
 import { RequestError } from '../errors.ts';
+import { checkBodySize, type SizeLimit } from './body-size.ts';
 import { type HeaderFields, type HeaderValues, readHeaders } from './headers.ts';
 
 /** The headers of a request, read once. */
@@ -52,9 +53,8 @@ export function exceedsOneRead({ headers, length }: RequestHead): boolean {
 }
 
 /** Refuses a body that is too long by its declared length, before a byte of it is buffered. */
-export function checkDeclaredLength({ length }: RequestHead, maxBodyBytes: number): void {
-  if (length === undefined || length <= maxBodyBytes) return;
-  throw new RequestError('body_too_large', `the body has ${length} bytes; maxBodyBytes is ${maxBodyBytes}`);
+export function checkDeclaredLength({ length }: RequestHead, limit: SizeLimit): void {
+  if (length !== undefined) checkBodySize(length, limit);
 }
 
 /**

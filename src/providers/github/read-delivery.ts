@@ -1,0 +1,62 @@
+import { EventError } from '../../receiver/errors.ts';
+import type { ProviderRequest } from '../../receiver/provider/provider.ts';
+import type { SingleHeaders } from '../../receiver/request/single-headers.ts';
+import { propertyOf, textOf } from '../../receiver/values/foreign-values.ts';
+import { decodeUtf8 } from '../parse-json.ts';
+import type { GitHubEvent } from './event.ts';
+
+/**
+ * Reads an event: its id and its name are headers, and its action is a member of the payload. The payload is
+ * as GitHub documents it in `E`. Throws {@link EventError} with the id, if it was sent.
+ */
+export function readDelivery<E extends GitHubEvent<string, object>>({
+  rawBody,
+  headers,
+}: ProviderRequest): E {
+  const id = textOf(headers.get('x-github-delivery'));
+  const name = textOf(headers.get('x-github-event'));
+  if (id === undefined || name === undefined) {
+    const missing = id === undefined ? 'x-github-delivery' : 'x-github-event';
+    throw new EventError('envelope_invalid', `the header "${missing}" is missing`, { id });
+  }
+  const payload = parsePayload(rawBody, headers, id);
+  const action = textOf(propertyOf(payload, 'action'));
+  const event = { id, name, type: action === undefined ? name : `${name}.${action}`, payload };
+  if (isEvent<E>(event)) return event;
+  throw new EventError('envelope_invalid', 'the payload must be an object', { id, type: name });
+}
+
+function isEvent<E extends GitHubEvent<string, object>>(event: { readonly payload: unknown }): event is E {
+  const { payload } = event;
+  return typeof payload === 'object' && payload !== null && !Array.isArray(payload);
+}
+
+/**
+ * Parses a payload, which is the body, or a field of it
+ * (https://docs.github.com/en/webhooks/using-webhooks/creating-webhooks).
+ */
+function parsePayload(rawBody: Uint8Array, headers: SingleHeaders, id: string): unknown {
+  try {
+    const text = decodeUtf8(rawBody);
+    return JSON.parse(isForm(headers) ? fieldOf(text) : text);
+  } catch (cause) {
+    throw new EventError(
+      'body_not_json',
+      'the body is neither JSON in strict UTF-8 nor a form with such a "payload": in the settings of the ' +
+        'webhook, set the content type to application/json',
+      { id },
+      { cause },
+    );
+  }
+}
+
+function isForm(headers: SingleHeaders): boolean {
+  return /^\s*application\/x-www-form-urlencoded\b/i.test(headers.get('content-type') ?? '');
+}
+
+/** Unlike URLSearchParams, it throws for bytes that are not UTF-8. */
+function fieldOf(form: string): string {
+  const field = form.split('&').find((each) => each.startsWith('payload='));
+  if (field === undefined) throw new SyntaxError('the form has no field "payload"');
+  return decodeURIComponent(field.slice('payload='.length).replaceAll('+', ' '));
+}
