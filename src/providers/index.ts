@@ -1,5 +1,6 @@
 export { type BankingServiceOptions, bankingService } from './banking-service/banking-service.ts';
 export type { IdentifiedEvent } from './payload.ts';
+export { type ShopifyEvent, type ShopifyOptions, shopify } from './shopify/shopify.ts';
 export type { SlackCallback, SlackInnerEvent } from './slack/callback.ts';
 export { type SlackOptions, slack } from './slack/slack.ts';
 export {

@@ -15,8 +15,8 @@ export interface SlackOptions {
   /** The time that Slack waits for an answer; 3,000 by default. */
   readonly answerWithinMs?: number | undefined;
   /**
-   * The retries; `[1_000, 60_000, 300_000]` by default. With Slack's setting "Delayed Events" they go on for a
-   * day: `{ forMs: 86_760_000, least: 27 }`.
+   * The retries; `[1_000, 60_000, 300_000]` by default. With Slack's setting "Delayed Events" they go on for
+   * a day: `{ forMs: 86_760_000, least: 27 }`.
    */
   readonly retries?: Retries | undefined;
   /** The default of the receiver's `maxBodyBytes`; 1,048,576 by default. */

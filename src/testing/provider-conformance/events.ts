@@ -21,11 +21,10 @@ export const events: Requirements = {
     const endpoint = subject.open();
     assert.deepEqual(await deliverTo(endpoint, subject.request()), { status: 200, says: 'processed' });
     const [event, ...others] = endpoint.handled;
-    assert.deepEqual(
-      [event?.id, event?.type, event?.provider],
-      [subject.id, subject.type, subject.provider.name],
-    );
-    assert.ok(event?.key.endsWith(subject.id));
+    assert.deepEqual([event?.type, event?.provider], [subject.type, subject.provider.name]);
+    // Some senders give an id to an action, and several events share it: the provider adds what differs.
+    assert.ok(event?.id.endsWith(subject.id));
+    assert.ok(event?.key.endsWith(event.id));
     assert.equal(others.length, 0);
   },
   'an event that is sent again is a duplicate': async (subject) => {
