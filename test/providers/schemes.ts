@@ -1,6 +1,10 @@
 import { createHmac } from 'node:crypto';
+import '@shopify/shopify-api/adapters/mock';
+import { ApiVersion, LogSeverity, shopifyApi } from '@shopify/shopify-api';
+import { getHmac } from '@shopify/shopify-api/test-helpers';
+import { verifySlackRequest } from '@slack/bolt';
 import type { Provider } from 'posthorn';
-import { bankingService, standardWebhooks, stripe } from 'posthorn/providers';
+import { bankingService, shopify, slack, standardWebhooks, stripe } from 'posthorn/providers';
 import { Webhook } from 'standardwebhooks';
 import Stripe from 'stripe';
 
@@ -18,16 +22,27 @@ export interface Scheme {
   /** The headers of a body that the sender signs at a time, in seconds since the epoch. */
   readonly sign: (body: Uint8Array, key: string, time: number) => Record<string, string>;
   /** What the sender's package says; undefined if there is none. */
-  readonly accepts?: (body: Uint8Array, headers: Headers, key: string) => boolean;
+  readonly accepts?: (body: Uint8Array, headers: Headers, key: string) => boolean | Promise<boolean>;
+  /** The version of the scheme, as it stands before a signature. */
+  readonly version?: string;
   /** If the time is signed: the same headers with another text for it. */
   readonly withTime?: (headers: Record<string, string>, text: string) => Record<string, string>;
   /** If a header can hold several signatures: joins the values of two. */
   readonly join?: (one: string, other: string) => string;
+  /** The header that has the type, if the body has none. */
+  readonly typeHeader?: string;
   /** An event of the sender without its id. */
   readonly withoutId: (signed: { readonly body: string }) => { body: string; drop?: string };
 }
 
 const client = new Stripe('sk_test_none');
+const shopifyApplication = {
+  apiKey: 'none',
+  hostName: 'billing.example.com',
+  apiVersion: ApiVersion.July26,
+  isEmbeddedApp: false,
+  logger: { level: LogSeverity.Error },
+};
 
 /** As node:http gives them to a vendor's package: the values of a repeated header become one text. */
 function single(headers: Headers): Record<string, string> {
@@ -79,6 +94,7 @@ export const schemes: readonly Scheme[] = [
       isAccepted(() =>
         client.webhooks.constructEvent(Buffer.from(body), single(headers)['stripe-signature'] ?? '', key),
       ),
+    version: 'v1',
     withTime: (headers, text) => ({
       'stripe-signature': (headers['stripe-signature'] ?? '').replace(/^t=\d+/, text),
     }),
@@ -102,8 +118,52 @@ export const schemes: readonly Scheme[] = [
     }),
     accepts: (body, headers, key) =>
       isAccepted(() => new Webhook(key).verify(Buffer.from(body), single(headers))),
+    version: 'v1',
     withTime: (headers, text) => ({ ...headers, 'webhook-timestamp': text.replace('t=', '') }),
     join: (one, other) => `${one} ${other}`,
     withoutId: ({ body }) => ({ body, drop: 'webhook-id' }),
+  },
+  {
+    name: 'Shopify',
+    provider: shopify(),
+    keys: ['shpss_first', 'shpss_second'],
+    encoding: 'base64',
+    header: 'x-shopify-hmac-sha256',
+    sign: (body, key) => ({
+      'x-shopify-topic': 'transfer/created',
+      'x-shopify-shop-domain': 'example.myshopify.com',
+      'x-shopify-api-version': '2026-10',
+      'x-shopify-webhook-id': 'msg_1',
+      'x-shopify-hmac-sha256': getHmac(Buffer.from(body).toString(), key),
+    }),
+    accepts: async (body, headers, apiSecretKey) => {
+      const { webhooks } = shopifyApi({ ...shopifyApplication, apiSecretKey });
+      const rawRequest = { headers: single(headers) };
+      return (await webhooks.validate({ rawBody: Buffer.from(body).toString(), rawRequest })).valid;
+    },
+    typeHeader: 'x-shopify-topic',
+    withoutId: ({ body }) => ({ body, drop: 'x-shopify-webhook-id' }),
+  },
+  {
+    name: 'Slack',
+    provider: slack(),
+    keys: ['first secret', 'second secret'],
+    encoding: 'hex',
+    header: 'x-slack-signature',
+    // Its package signs nothing.
+    sign: (rawBody, key, time) => ({
+      ...slack().testing?.sign({ rawBody, key, signedAtMs: time * 1_000 }),
+    }),
+    accepts: (body, headers, signingSecret) => {
+      const { 'x-slack-signature': signature = '', 'x-slack-request-timestamp': time } = single(headers);
+      // As the receiver of its package calls it.
+      const sent = { 'x-slack-signature': signature, 'x-slack-request-timestamp': Number(time) };
+      return isAccepted(() =>
+        verifySlackRequest({ signingSecret, body: Buffer.from(body).toString(), headers: sent }),
+      );
+    },
+    version: 'v0',
+    withTime: (headers, text) => ({ ...headers, 'x-slack-request-timestamp': text.replace('t=', '') }),
+    withoutId: ({ body }) => ({ body: body.replace('event_id', 'other_id') }),
   },
 ];

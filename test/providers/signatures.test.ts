@@ -26,8 +26,8 @@ describe.each(schemes)('a delivery of $name', (scheme) => {
     expect(seen).toEqual(expected === 'processed' ? ['transfer.created'] : []);
 
     if (scheme.accepts === undefined) return;
-    const verdict = signingKey.some((key) => scheme.accepts?.(Buffer.from(body), headers, key));
-    const isSame = verdict === (expected === 'processed');
+    const verdicts = signingKey.map((key) => scheme.accepts?.(Buffer.from(body), headers, key));
+    const isSame = (await Promise.all(verdicts)).includes(true) === (expected === 'processed');
     expect(isSame ? undefined : 'another verdict').toBe(differs?.[scheme.name] && 'another verdict');
   });
 });
@@ -65,7 +65,7 @@ describe.each(schemes)('$name', (scheme) => {
   );
 
   test('a source of keys that gives none, or a wrong one, is answered 503', async () => {
-    for (const signingKey of ['', scheme.encoding === 'base64' ? 'not base64' : '']) {
+    for (const signingKey of ['', scheme.name === 'Standard Webhooks' ? 'not base64' : '']) {
       const receiver = createReceiver({ provider: scheme.provider, signingKey: () => signingKey }).observe(
         () => {},
       );
