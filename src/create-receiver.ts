@@ -5,6 +5,7 @@ import type { TypedEvent } from './receiver/events/event-types.ts';
 import type { SchemasByEntity } from './receiver/events/schema.ts';
 import type { AnyOptions } from './receiver/options.ts';
 import { PendingWarnings } from './receiver/outcomes/pending-warnings.ts';
+import { shortDeadlineWarnings } from './receiver/queue/short-deadline.ts';
 import { WebhookReceiver } from './receiver/receiver.ts';
 import { readOptions } from './receiver/settings.ts';
 import { hasFakeTimers } from './receiver/timing/process-clock.ts';
@@ -45,5 +46,6 @@ export function createReceiver(options: AnyOptions): Readonly<Record<keyof Recei
   const settings = readOptions(options, defaults, warnings.addMisuse);
   const receiver = new WebhookReceiver(settings, warnings);
   warnings.add(...memoryStoreWarnings(settings));
+  warnings.add(...shortDeadlineWarnings(settings, options.deadlineMs));
   return receiver;
 }

@@ -2,6 +2,9 @@ export { type BankingServiceOptions, bankingService } from './banking-service/ba
 export type { GitHubEvent, GitHubPayload } from './github/event.ts';
 export { type GitHubOptions, github } from './github/github.ts';
 export type { IdentifiedEvent } from './payload.ts';
+export { type ShopifyEvent, type ShopifyOptions, shopify } from './shopify/shopify.ts';
+export type { SlackCallback, SlackInnerEvent } from './slack/callback.ts';
+export { type SlackOptions, slack } from './slack/slack.ts';
 export {
   type StandardWebhooksEvent,
   type StandardWebhooksOptions,

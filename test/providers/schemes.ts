@@ -1,7 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { verify } from '@octokit/webhooks-methods';
+import '@shopify/shopify-api/adapters/mock';
+import { ApiVersion, LogSeverity, shopifyApi } from '@shopify/shopify-api';
+import { getHmac } from '@shopify/shopify-api/test-helpers';
+import { verifySlackRequest } from '@slack/bolt';
 import type { Provider } from 'posthorn';
-import { bankingService, github, standardWebhooks, stripe } from 'posthorn/providers';
+import { bankingService, github, shopify, slack, standardWebhooks, stripe } from 'posthorn/providers';
 import { Webhook } from 'standardwebhooks';
 import Stripe from 'stripe';
 
@@ -33,6 +37,13 @@ export interface Scheme {
 }
 
 const client = new Stripe('sk_test_none');
+const shopifyApplication = {
+  apiKey: 'none',
+  hostName: 'billing.example.com',
+  apiVersion: ApiVersion.July26,
+  isEmbeddedApp: false,
+  logger: { level: LogSeverity.Error },
+};
 
 /** As node:http gives them to a vendor's package: the values of a repeated header become one text. */
 function single(headers: Headers): Record<string, string> {
@@ -131,5 +142,48 @@ export const schemes: readonly Scheme[] = [
     version: 'sha256',
     typeHeader: 'x-github-event',
     withoutId: ({ body }) => ({ body, drop: 'x-github-delivery' }),
+  },
+  {
+    name: 'Shopify',
+    provider: shopify(),
+    keys: ['shpss_first', 'shpss_second'],
+    encoding: 'base64',
+    header: 'x-shopify-hmac-sha256',
+    sign: (body, key) => ({
+      'x-shopify-topic': 'transfer/created',
+      'x-shopify-shop-domain': 'example.myshopify.com',
+      'x-shopify-api-version': '2026-10',
+      'x-shopify-webhook-id': 'msg_1',
+      'x-shopify-hmac-sha256': getHmac(Buffer.from(body).toString(), key),
+    }),
+    accepts: async (body, headers, apiSecretKey) => {
+      const { webhooks } = shopifyApi({ ...shopifyApplication, apiSecretKey });
+      const rawRequest = { headers: single(headers) };
+      return (await webhooks.validate({ rawBody: Buffer.from(body).toString(), rawRequest })).valid;
+    },
+    typeHeader: 'x-shopify-topic',
+    withoutId: ({ body }) => ({ body, drop: 'x-shopify-webhook-id' }),
+  },
+  {
+    name: 'Slack',
+    provider: slack(),
+    keys: ['first secret', 'second secret'],
+    encoding: 'hex',
+    header: 'x-slack-signature',
+    // Its package signs nothing.
+    sign: (rawBody, key, time) => ({
+      ...slack().testing?.sign({ rawBody, key, signedAtMs: time * 1_000 }),
+    }),
+    accepts: (body, headers, signingSecret) => {
+      const { 'x-slack-signature': signature = '', 'x-slack-request-timestamp': time } = single(headers);
+      // As the receiver of its package calls it.
+      const sent = { 'x-slack-signature': signature, 'x-slack-request-timestamp': Number(time) };
+      return isAccepted(() =>
+        verifySlackRequest({ signingSecret, body: Buffer.from(body).toString(), headers: sent }),
+      );
+    },
+    version: 'v0',
+    withTime: (headers, text) => ({ ...headers, 'x-slack-request-timestamp': text.replace('t=', '') }),
+    withoutId: ({ body }) => ({ body: body.replace('event_id', 'other_id') }),
   },
 ];

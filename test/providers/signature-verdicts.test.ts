@@ -173,4 +173,36 @@ describe("mutated headers get the same verdict as from the sender's package:", (
     expect(accepted).toBeGreaterThan(least);
     expect(accepted).toBeLessThan(RUNS - least);
   });
+
+  test('Slack', async () => {
+    fakeTimers({ toFake: ['Date'], now: NOW * 1_000 });
+    const scheme = schemeOf('Slack');
+    let accepted = 0;
+    const item = fc.constantFrom('right', 'right', 'upper', 'junk', 'v1', 'bare');
+    const time = fc.oneof(fc.constant(String(NOW)), timeText);
+    await fc.assert(
+      fc.asyncProperty(time, item, edits, async (text, form, list) => {
+        const headers = scheme.sign(body, scheme.keys[0], Number(text) || 0);
+        const right = headers[scheme.header] ?? '';
+        const forms: Readonly<Record<string, string>> = {
+          right,
+          upper: right.replace(/[0-9a-f]{64}/, (hex) => hex.toUpperCase()),
+          junk: `${right}=junk`,
+          v1: right.replace('v0', 'v1'),
+          bare: right.slice(3),
+        };
+        const value = edited(forms[form] ?? '', list);
+        const sent = { [scheme.header]: value, 'x-slack-request-timestamp': text };
+        const ours = await accepts(scheme, sent);
+        accepted += Number(ours);
+        // Its package compares texts, and accepts any time ahead.
+        const lower = value.replace(/(?<=^v0=)[0-9a-f]{64}(?![^=])/i, (hex) => hex.toLowerCase());
+        const theirs = await scheme.accepts?.(body, { ...sent, [scheme.header]: lower }, scheme.keys[0]);
+        expect(ours).toBe(theirs === true && Number(text) <= NOW + 300);
+      }),
+      run,
+    );
+    expect(accepted).toBeGreaterThan(least);
+    expect(accepted).toBeLessThan(RUNS - least);
+  });
 });

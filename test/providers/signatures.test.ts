@@ -65,7 +65,7 @@ describe.each(schemes)('$name', (scheme) => {
   );
 
   test('a source of keys that gives none, or a wrong one, is answered 503', async () => {
-    for (const signingKey of ['', scheme.encoding === 'base64' ? 'not base64' : '']) {
+    for (const signingKey of ['', scheme.name === 'Standard Webhooks' ? 'not base64' : '']) {
       const receiver = createReceiver({ provider: scheme.provider, signingKey: () => signingKey }).observe(
         () => {},
       );

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { ConfigurationError, defineProvider, hmacSignature, type Provider } from 'posthorn';
-import { bankingService, github, standardWebhooks, stripe } from 'posthorn/providers';
+import { bankingService, github, shopify, slack, standardWebhooks, stripe } from 'posthorn/providers';
 import { type ProviderSamples, providerConformance } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { flowingTime } from '../support/fake-time.ts';
@@ -8,6 +8,8 @@ import { flowingTime } from '../support/fake-time.ts';
 describe.each<{ name: string; provider: Provider }>([
   { name: 'bankingService', provider: bankingService() },
   { name: 'bankingService with another name', provider: bankingService({ name: 'second-bank' }) },
+  { name: 'shopify', provider: shopify() },
+  { name: 'slack', provider: slack() },
   { name: 'standardWebhooks', provider: standardWebhooks() },
   { name: 'standardWebhooks of Svix', provider: standardWebhooks({ name: 'clerk', headerPrefix: 'svix' }) },
   { name: 'github', provider: github() },

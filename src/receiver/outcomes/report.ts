@@ -94,6 +94,7 @@ export interface HandlerReport {
 export const warningCodes = [
   'dead_letters_missing',
   'dead_letters_exposed',
+  'deadline_short',
   'memory_store_shared',
   'inbox_name_shared',
   'return_value_invalid',

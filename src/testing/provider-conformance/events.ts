@@ -7,8 +7,13 @@ import { pause, performance } from '../../receiver/timing/process-clock.ts';
 import { createMemoryStore } from '../../stores/memory/memory.ts';
 import { deliverTo, type Endpoint, keptIn, type Requirements, type SentRequest, Subject } from './subject.ts';
 
-/** A store is asked again after two seconds. */
-const SLOW_MS = 1_900;
+/**
+ * How long a slow store takes: a store is asked again after two seconds, and a dead letter has a fourth of
+ * the deadline, which is five sixths of what the sender waits.
+ */
+function slowMsOf({ provider }: Subject): number {
+  return Math.min(1_900, provider.answerWithinMs / 6);
+}
 
 /** The requirements on events. */
 export const events: Requirements = {
@@ -16,11 +21,10 @@ export const events: Requirements = {
     const endpoint = subject.open();
     assert.deepEqual(await deliverTo(endpoint, subject.request()), { status: 200, says: 'processed' });
     const [event, ...others] = endpoint.handled;
-    assert.deepEqual(
-      [event?.id, event?.type, event?.provider],
-      [subject.id, subject.type, subject.provider.name],
-    );
-    assert.ok(event?.key.endsWith(subject.id));
+    assert.deepEqual([event?.type, event?.provider], [subject.type, subject.provider.name]);
+    // Some senders give an id to an action, and several events share it: the provider adds what differs.
+    assert.ok(event?.id.endsWith(subject.id));
+    assert.ok(event?.key.endsWith(event.id));
     assert.equal(others.length, 0);
   },
   'an event that is sent again is a duplicate': async (subject) => {
@@ -78,23 +82,22 @@ export const events: Requirements = {
       assert.deepEqual(await deliverTo(endpoint, sender.request()), { status: 200, says: 'processed' });
     }
   },
-  'with a store that takes 1.9 s for each answer, and dead letters that are stored in 1.9 s, the sender is answered in time':
-    async (subject) => {
-      const letters = new Map<string, DeadLetter>();
-      const { put, ...others } = keptIn(letters);
-      const handler = (): never => {
-        throw new PermanentError('it is parked');
-      };
-      const endpoint = subject.open({
-        store: slow(createMemoryStore()),
-        deadLetters: { ...others, put: late((letter: DeadLetter) => put(letter)) },
-        handler,
-      });
-      const began = performance.now();
-      const answer = await deliverTo(endpoint, subject.request());
-      assert.ok(performance.now() - began < subject.provider.answerWithinMs);
-      assert.deepEqual([answer.says, letters.size], ['parked', 1]);
-    },
+  'with a slow store and slow dead letters, the sender is answered in time': async (subject) => {
+    const letters = new Map<string, DeadLetter>();
+    const { put, ...others } = keptIn(letters);
+    const handler = (): never => {
+      throw new PermanentError('it is parked');
+    };
+    const endpoint = subject.open({
+      store: slow(createMemoryStore(), slowMsOf(subject)),
+      deadLetters: { ...others, put: late((letter: DeadLetter) => put(letter), slowMsOf(subject)) },
+      handler,
+    });
+    const began = performance.now();
+    const answer = await deliverTo(endpoint, subject.request());
+    assert.ok(performance.now() - began < subject.provider.answerWithinMs);
+    assert.deepEqual([answer.says, letters.size], ['parked', 1]);
+  },
 };
 
 async function expectParked(endpoint: Endpoint, request: SentRequest): Promise<void> {
@@ -104,18 +107,19 @@ async function expectParked(endpoint: Endpoint, request: SentRequest): Promise<v
 
 function late<Request, Result>(
   call: (request: Request) => Result | Promise<Result>,
+  ms: number,
 ): (request: Request) => Promise<Result> {
   return async (request) => {
-    await pause(SLOW_MS);
+    await pause(ms);
     return await call(request);
   };
 }
 
-function slow(store: Store): Store {
+function slow(store: Store, ms: number): Store {
   return {
-    claim: late(store.claim),
-    renew: late(store.renew),
-    complete: late(store.complete),
-    release: late(store.release),
+    claim: late(store.claim, ms),
+    renew: late(store.renew, ms),
+    complete: late(store.complete, ms),
+    release: late(store.release, ms),
   };
 }

@@ -138,6 +138,21 @@ describe('times follow the provider', () => {
     expect(replayed && replayed.deadlineAt - Date.now()).toBeGreaterThan(230_000);
   });
 
+  test.each<{ members?: Partial<Provider<AcmeEvent>>; options?: Options; warns: boolean }>([
+    { members: { answerWithinMs: 4_999 }, warns: true },
+    { members: { answerWithinMs: 5_000 }, warns: false },
+    { options: { queue: { add: async () => {}, close: async () => {} } }, warns: false },
+    { options: { deadlineMs: 2_500 }, warns: false },
+  ])('a sender that waits briefly is told of once: $members, $options', async (given) => {
+    const { members = { answerWithinMs: 3_000 }, options, warns } = given;
+    const { receiver, reports } = create(members, options);
+    receiver.on('*', () => {});
+    for (let count = 0; count < 2; count += 1) await receiver.receive(acmeDelivery(acmeEvent()));
+    const told = reports.map(({ warnings }) => warnings.filter((each) => each.startsWith('deadline_short')));
+    const text = 'acme waits 4.999 s for an answer, and handlers have 4.165 s without a queue';
+    expect(told).toEqual([warns ? [expect.stringContaining(text)] : [], []]);
+  });
+
   test('deadlineMs of the user must be below answerWithinMs', () => {
     expect(() => create({ answerWithinMs: 3_000 }, { deadlineMs: 2_999 })).not.toThrow();
     expect(() => create({ answerWithinMs: 3_000 }, { deadlineMs: 3_000 })).toThrow(
