@@ -75,6 +75,7 @@ export type {
 export { defineProvider } from './receiver/provider/define-provider.ts';
 export type { EventIdentity } from './receiver/provider/event-identity.ts';
 export type {
+  PlayedEvent,
   Provider,
   ProviderRequest,
   ProviderTesting,

@@ -9,6 +9,7 @@ import { TypeList } from '../receiver/events/type-list.ts';
 import type { Provider } from '../receiver/provider/provider.ts';
 import { shorten, show } from '../receiver/values/foreign-values.ts';
 import { createSampleData } from '../service/shapes/sample-data.ts';
+import { rememberCreated } from './created-events.ts';
 import { testingOf } from './played-provider.ts';
 
 /** An event in the form of another sender. */
@@ -91,8 +92,11 @@ export function createEvent(
   if (typeof type !== 'string' || (any !== true && types?.includes(type) === false))
     throw unknownType(type, types ?? [], provider);
   const id = `evt_${randomUUID()}`;
-  if (provider !== undefined)
-    return { ...testingOf(provider).createEvent({ id, type, createdAtMs: Date.now(), data }) };
+  if (provider !== undefined) {
+    const event = { ...testingOf(provider).createEvent({ id, type, createdAtMs: Date.now(), data }) };
+    rememberCreated(event, { id, type });
+    return event;
+  }
   return {
     id,
     type,

@@ -3,6 +3,7 @@ import { checkOptions } from '../receiver/checks/check-options.ts';
 import { ConfigurationError } from '../receiver/errors.ts';
 import { propertyOf, show, typeNameOf } from '../receiver/values/foreign-values.ts';
 import type { Receiver } from '../receiver-interface.ts';
+import { createdEventOf } from './created-events.ts';
 import { type SignedHeadersOptions, signedHeaders } from './signed-headers.ts';
 
 /** Options of {@link deliver}. */
@@ -40,9 +41,10 @@ export async function deliver(
   event: object | string | Uint8Array,
   options: DeliverOptions,
 ): Promise<Response> {
-  const names = ['key', 'provider', 'authentication', 'signatureHeader', 'headers', 'signal'];
+  const names = ['key', 'provider', 'event', 'authentication', 'signatureHeader', 'headers', 'signal'];
   checkOptions(options, names, 'deliver');
-  const { headers, signal, ...signing } = options;
+  const { headers, signal, ...given } = options;
+  const signing = { ...given, event: given.event ?? createdEventOf(event) };
   const body = typeof event === 'string' || types.isUint8Array(event) ? event : JSON.stringify(event);
   const request: SignedRequest = {
     headers: new Headers({ ...signedHeaders(body, signing), ...headers }),

@@ -2,7 +2,7 @@ import type { Authentication } from '../receiver/authentication/credentials.ts';
 import type { Key } from '../receiver/authentication/key.ts';
 import { sign } from '../receiver/authentication/signature.ts';
 import { withSignatureHeader } from '../receiver/provider/checked-provider.ts';
-import type { Provider } from '../receiver/provider/provider.ts';
+import type { PlayedEvent, Provider } from '../receiver/provider/provider.ts';
 import { authorizationOf } from '../service/shapes/authorization.ts';
 import { testingOf } from './played-provider.ts';
 
@@ -12,6 +12,11 @@ export interface SignedHeadersOptions {
   readonly key: Key;
   /** The sender; the payments and banking service by default. It needs the member `testing`. */
   readonly provider?: Provider | undefined;
+  /**
+   * The event in the body, for a sender that names it in headers. `deliver` knows that of an event that
+   * `createEvent` made.
+   */
+  readonly event?: PlayedEvent | undefined;
   /** `NONE` by default. */
   readonly authentication?: Authentication | undefined;
   /** `x-service-signature` by default; a provider that names its header takes no other. */
@@ -38,9 +43,9 @@ export function signedHeaders(
 
 function signatureOf(
   body: string | Uint8Array,
-  { key, provider, signatureHeader }: Omit<SignedHeadersOptions, 'authentication'>,
+  { key, provider, signatureHeader, event }: Omit<SignedHeadersOptions, 'authentication'>,
 ): Readonly<Record<string, string>> {
   if (provider === undefined) return { [signatureHeader ?? 'x-service-signature']: sign(body, key) };
   const sender = signatureHeader === undefined ? provider : withSignatureHeader(provider, signatureHeader);
-  return testingOf(sender).sign({ rawBody: Buffer.from(body), key, signedAtMs: Date.now() });
+  return testingOf(sender).sign({ rawBody: Buffer.from(body), key, signedAtMs: Date.now(), event });
 }

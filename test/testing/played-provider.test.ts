@@ -75,3 +75,30 @@ test('credentials and content type stand beside the signature', () => {
     authorization: 'Bearer secret',
   });
 });
+
+test('a sender gets the event of a body that does not name it', async () => {
+  const provider = defineProvider({
+    name: 'acme',
+    signature: { verify: () => true },
+    readEvent: ({ headers }) => {
+      const event = { id: headers.get('acme-id') ?? '', type: headers.get('acme-type') ?? '' };
+      return { ...event, event };
+    },
+    answerWithinMs: 10_000,
+    retries: 'none',
+    testing: {
+      createEvent: () => ({ amount: 12 }),
+      sign: ({ event }) => ({ 'acme-id': event?.id ?? 'none', 'acme-type': event?.type ?? 'none' }),
+    },
+  });
+  const ids: string[] = [];
+  const receiver = createReceiver({ provider, signingKey: key }).observe(() => {});
+  receiver.on('*', ({ id, type }) => {
+    ids.push(`${type} ${id}`);
+  });
+  const created = createEvent('a.b', {}, { provider });
+  for (const event of [created, created]) await deliver(receiver, event, { provider, key });
+  await deliver(receiver, '{}', { provider, key, event: { id: '1', type: 'a.c' } });
+  await deliver(receiver, { ...created }, { provider, key });
+  expect(ids).toEqual([expect.stringMatching(/^a\.b evt_/), 'a.c 1', 'none none']);
+});

@@ -75,6 +75,14 @@ export interface ReadEvent<E extends TypedEvent = TypedEvent> {
  */
 export type Retries = readonly number[] | { readonly forMs: number; readonly least: number } | 'none';
 
+/** The event in a body, in tests. */
+export interface PlayedEvent {
+  /** The sender's id: the same for an event that is sent again. */
+  readonly id: string;
+  /** The type that patterns match. */
+  readonly type: string;
+}
+
 /** The sender's part in tests. */
 export interface ProviderTesting {
   /** Creates an event, as an object that becomes the body. */
@@ -91,5 +99,7 @@ export interface ProviderTesting {
     readonly key: Key;
     /** When it is signed, in milliseconds since the epoch. */
     readonly signedAtMs: number;
+    /** The event in the body, for a sender that names it in headers; undefined if the test does not say. */
+    readonly event?: PlayedEvent | undefined;
   }) => { readonly [name: string]: string };
 }

@@ -82,7 +82,8 @@ export class Subject {
     signedAtMs: number = Date.now(),
   ): SentRequest {
     const rawBody = Buffer.from(body);
-    return { rawBody, headers: this.#samples.sign({ rawBody, key: signedBy, signedAtMs }) };
+    const event = { id: this.id, type: this.type };
+    return { rawBody, headers: this.#samples.sign({ rawBody, key: signedBy, signedAtMs, event }) };
   }
 
   open(options: EndpointOptions = {}): Endpoint {
