@@ -31,9 +31,14 @@ export function keyFunctionOf(name: string): EventKeyFunction {
 /** The key of an event of the default provider: its id, escaped if it looks like a key of another one. */
 export const bareKey: EventKeyFunction = ({ id }) => (isEscapedKey(id) ? `handled:${id}` : id);
 
+/** Returns true for an id that could be the key of an event. */
+export function looksLikeKey(id: string): boolean {
+  return LOOKS_LIKE_KEY.test(id);
+}
+
 /** Returns true for a key that has the escape of `claim-id.ts` already. */
 export function isEscapedKey(key: string): boolean {
-  return key.startsWith('handled:') && LOOKS_LIKE_KEY.test(key);
+  return key.startsWith('handled:') && looksLikeKey(key);
 }
 
 /**
