@@ -40,7 +40,7 @@ interface DevOptions extends JsonOption, SigningOptions, Omit<PlayOptions, 'cloc
   /** Without it the sandbox ages events. */
   readonly clock?: ClockKind;
   readonly event?: readonly Pattern[];
-  readonly signatureHeader: string;
+  readonly signatureHeader?: string;
 }
 
 /** The address of the receiver in the README, and of most others under development. */

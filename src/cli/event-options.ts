@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { eventTypes, serviceTypes } from '../providers/banking-service/catalog.ts';
+import { serviceTypes } from '../providers/banking-service/catalog.ts';
+import type { TypeList } from '../receiver/events/type-list.ts';
 import { shorten } from '../receiver/values/foreign-values.ts';
 import { readDuration } from './duration.ts';
 import { CommandError, usageError } from './failure.ts';
@@ -40,10 +41,11 @@ export function requireListedType(
   type: string,
   { any }: EventOptions,
   suggest: (nearest: string) => string,
+  types: TypeList = serviceTypes,
 ): void {
-  if (any || eventTypes.has(type)) return;
+  if (any || types.has(type)) return;
   const shown = looksSecret(type) ? '…' : shorten(type, 100);
-  const suggestion = suggest(serviceTypes.nearestType(shown));
+  const suggestion = suggest(types.nearestType(shown));
   throw usageError(`${shown} is not a type that the service lists${suggestion} Give --any to send it anyway`);
 }
 

@@ -1,38 +1,24 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import type { HandlerContext } from '../receiver/handling/handlers/route.ts';
 import type { Delivery } from '../receiver/request/delivery.ts';
 import { readHeaders } from '../receiver/request/headers.ts';
 import { messageOf, propertyOf } from '../receiver/values/foreign-values.ts';
-import type { Receiver } from '../receiver-interface.ts';
 import { discardBody } from '../service/shapes/answer-body.ts';
 import { addressOf } from './options.ts';
 
-/** Wraps a receiver, so that a handler can pass on a delivery unchanged. */
-export interface Forwarder extends Pick<Receiver, 'receive'> {
-  /** The receiver's handler calls it. Rejects unless the answer is 2xx. */
-  readonly forward: (context: Pick<HandlerContext, 'rawBody' | 'signal'>) => Promise<void>;
-}
-
-/**
- * Handlers get the body without the headers, so the headers are kept here while their delivery is handled.
- */
-export function createForwarder(url: URL, receiver: Pick<Receiver, 'receive'>): Forwarder {
-  const headersOfDelivery = new AsyncLocalStorage<Delivery['headers']>();
-  return {
-    receive: (delivery) => headersOfDelivery.run(delivery.headers, () => receiver.receive(delivery)),
-
-    async forward({ rawBody, signal }) {
-      const headers = endToEnd(headersOfDelivery.getStore() ?? {});
-      const body = new Uint8Array(rawBody);
-      // To the service a redirect is not a 2xx, so it must not become one here.
-      const request = { method: 'POST', headers, body, signal, redirect: 'manual' } as const;
-      const response = await fetch(url, request).catch((cause: unknown) => {
-        throw new Error(`${addressOf(url)} cannot be reached: ${reasonOf(cause)}`, { cause });
-      });
-      discardBody(response);
-      if (!response.ok) throw new Error(`${addressOf(url)} answered ${response.status}`);
-    },
-  };
+/** Posts a delivery to another address, unchanged. Rejects unless the answer is 2xx. */
+export async function forwardTo(
+  url: URL,
+  { rawBody, signal }: Pick<HandlerContext, 'rawBody' | 'signal'>,
+  headers: Delivery['headers'],
+): Promise<void> {
+  const body = new Uint8Array(rawBody);
+  // To the service a redirect is not a 2xx, so it must not become one here.
+  const request = { method: 'POST', headers: endToEnd(headers), body, signal, redirect: 'manual' } as const;
+  const response = await fetch(url, request).catch((cause: unknown) => {
+    throw new Error(`${addressOf(url)} cannot be reached: ${reasonOf(cause)}`, { cause });
+  });
+  discardBody(response);
+  if (!response.ok) throw new Error(`${addressOf(url)} answered ${response.status}`);
 }
 
 /**

@@ -1,37 +1,43 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { createServer } from 'node:http';
 import { type Command, Option } from 'commander';
 import { toNode } from '../../adapters/node.ts';
 import { createReceiver } from '../create-receiver.ts';
-import type { AnyEvent } from '../providers/banking-service/event.ts';
 import type { Report } from '../receiver/outcomes/report.ts';
-import { messageOf } from '../receiver/values/foreign-values.ts';
+import type { EventIdentity } from '../receiver/provider/event-identity.ts';
+import type { Delivery } from '../receiver/request/delivery.ts';
+import { readHeaders } from '../receiver/request/headers.ts';
+import { messageOf, propertyOf } from '../receiver/values/foreign-values.ts';
+import type { Mountable } from '../receiver-interface.ts';
 import { defineCommand } from './define-command.ts';
 import { setFailed } from './failure.ts';
-import { createForwarder } from './forward.ts';
+import { forwardTo } from './forward.ts';
+import { createOtherSenders } from './named-providers.ts';
 import {
   type JsonOption,
   listenOptions,
   parseUrl,
   requireSigning,
   type SigningOptions,
-  signatureHeaderOption,
   signingOptions,
 } from './options.ts';
 import { createReadingOutput, jsonOf, type Output } from './output.ts';
+import { type ProviderOptions, providerOptions, readProvider } from './provider-option.ts';
+import { lineOfAdvice } from './refusal-advice.ts';
 import { serve, untilSignal } from './server.ts';
 import { colours, joined, line, type Printable, type TerminalText } from './terminal-text.ts';
 
-interface ListenOptions extends JsonOption, SigningOptions {
+interface ListenOptions extends JsonOption, SigningOptions, ProviderOptions {
   readonly port: number;
   readonly host: string;
   readonly path: string;
   readonly forward?: string;
-  readonly signatureHeader: string;
 }
 
 const HELP = `
 It answers as a posthorn receiver does: a handled event that comes again is a duplicate.
 Ids are kept in memory: after a restart every event is new.
+If a request has the signature of another sender, a second line says which --provider takes it.
 
 --forward posts each verified event to another address, with the same bytes and headers
 (including signature and authorization, so that the receiver behind can check them; headers of the connection are not
@@ -43,6 +49,7 @@ Exit codes: 0 ended by a signal, 1 it had to abandon an event, 2 wrong usage, or
 Examples:
   $ SIGNING_KEY=… posthorn listen
   $ SIGNING_KEY=… BASIC_USERNAME=billing BASIC_PASSWORD=… posthorn listen --forward http://127.0.0.1:8080/webhooks
+  $ SIGNING_KEY=whsec_… posthorn listen --provider stripe --path /webhooks/stripe
   $ SIGNING_KEY=… posthorn listen --json | jq 'select(.kind == "event") | .event.data'`;
 
 /** `posthorn listen` */
@@ -52,24 +59,35 @@ export function addListen(program: Command): void {
     new Option('--path <path>', 'the path to receive on').default('/webhooks'),
     new Option('--forward <url>', 'pass verified events on to this address'),
     ...signingOptions(),
-    signatureHeaderOption(),
+    ...providerOptions(),
   ]).action(listen);
 }
 
 async function listen({ port, host, path, ...options }: ListenOptions): Promise<void> {
   const output = createReadingOutput(options);
   const { key, authentication } = requireSigning(options);
-  const { signatureHeader, forward } = options;
-  const receiver = createReceiver({ signingKey: key, authentication, signatureHeader });
-  const forwarder =
-    forward === undefined ? undefined : createForwarder(parseUrl('--forward', forward), receiver);
-  receiver.observe((report) => printReport(output, report));
-  receiver.on('*', async (event, context) => {
-    printEvent(output, event);
-    await forwarder?.forward(context);
+  const target = options.forward === undefined ? undefined : parseUrl('--forward', options.forward);
+  const provider = await readProvider(options, output.json);
+  const adviceFor = await createOtherSenders(provider);
+  const receiver = createReceiver({ provider, signingKey: key, authentication });
+  const headersOfDelivery = new AsyncLocalStorage<Delivery['headers']>();
+  receiver.observe((report) => {
+    const headers = headersOfDelivery.getStore();
+    const isMissing = headers !== undefined && report.code === 'signature_missing';
+    printReport(output, report, isMissing ? adviceFor(readHeaders(headers)) : undefined);
   });
+  receiver.on('*', async (event, context) => {
+    printEvent(output, event, context.event);
+    if (target !== undefined) await forwardTo(target, context, headersOfDelivery.getStore() ?? {});
+  });
+  // Handlers and observers get a delivery without its headers.
+  const mounted: Mountable = {
+    receive: (delivery) => headersOfDelivery.run(delivery.headers, () => receiver.receive(delivery)),
+    hasSignature: (headers) => receiver.hasSignature(headers),
+    reportMisdirected: (headers, paths) => receiver.reportMisdirected(headers, paths),
+  };
 
-  const server = createServer(toNode(forwarder ?? receiver, { path }));
+  const server = createServer(toNode(mounted, { path }));
   const signalled = untilSignal();
   const url = `${await serve(server, port, host)}${path}`;
   output.print({ kind: 'listening', url }, () => line`${colours.strong('listening')} on ${url}`);
@@ -79,19 +97,22 @@ async function listen({ port, host, path, ...options }: ListenOptions): Promise<
   if (abandoned.length > 0) setFailed();
 }
 
-function printEvent(output: Output, event: AnyEvent): void {
+function printEvent(output: Output, event: object, { id, type, createdAtMs }: EventIdentity): void {
   output.print({ kind: 'event', event }, () => {
-    const { id, type, created_at, data } = event;
-    return line`${colours.strong(type)} ${id} ${created_at} ${jsonOf(data)}`;
+    const createdAt = createdAtMs === undefined ? '' : ` ${new Date(createdAtMs).toISOString()}`;
+    return line`${colours.strong(type)} ${id}${createdAt} ${jsonOf(propertyOf(event, 'data') ?? event)}`;
   });
 }
 
-function printReport(output: Output, report: Report): void {
+function printReport(output: Output, report: Report, advice: string | undefined): void {
   const { error, ...rest } = report;
   // A memory store without dead letters is enough for a program that soon ends.
   const warnings = report.warnings.filter((warning) => !warning.startsWith('dead_letters_missing'));
-  const value = { kind: 'report', ...rest, warnings, ...(error && { message: messageOf(error) }) };
-  output.print(value, () => lineOf({ ...report, warnings }));
+  const value = { kind: 'report', ...rest, warnings, ...(error && { message: messageOf(error) }), advice };
+  output.print(value, () => [
+    lineOf({ ...report, warnings }),
+    ...(advice === undefined ? [] : [lineOfAdvice(advice)]),
+  ]);
 }
 
 function lineOf(report: Report): TerminalText {

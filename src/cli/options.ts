@@ -50,9 +50,10 @@ export function signingOptions(): readonly Option[] {
 }
 
 export function signatureHeaderOption(): Option {
-  return new Option('--signature-header <name>', 'the header that holds the signature')
-    .default('x-service-signature')
-    .argParser(parseHeaderName);
+  return new Option(
+    '--signature-header <name>',
+    'the header that holds the signature of the banking service (default: x-service-signature)',
+  ).argParser(parseHeaderName);
 }
 
 /** RFC 9110, section 5.1: a name is a token. */

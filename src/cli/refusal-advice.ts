@@ -46,12 +46,9 @@ function findAdvice({ changed, status, error = '', body = '' }: EndedDelivery): 
 
 const CREDENTIALS = 'BASIC_USERNAME and BASIC_PASSWORD (--basic), or BEARER_TOKEN (--bearer)';
 
-const otherHeader: Advice = ({ set }, _url, headers) => {
-  const [name] = Object.entries(headers).find(([, value]) => /^[0-9a-f]{64}$/.test(value)) ?? [];
-  return (
-    `the receiver reads the signature from another header than ${name} (its option signatureHeader): ` +
-    set('its name', '--signature-header')
-  );
+const otherHeader: Advice = (sender, _url, headers) => {
+  const [name = ''] = Object.entries(headers).find(([, value]) => /^[0-9a-f]{64}$/.test(value)) ?? [];
+  return sender.otherHeader(name);
 };
 
 const bodyBroken: Advice = () =>

@@ -1,7 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { type Command, Option } from 'commander';
-import type { WebhookEvent } from '../providers/banking-service/event.ts';
+import { TypeList } from '../receiver/events/type-list.ts';
+import type { Provider } from '../receiver/provider/provider.ts';
 import { AnswerBody, MAX_ANSWER_BYTES } from '../service/shapes/answer-body.ts';
-import { createEvent } from '../testing/create-event.ts';
+import { createSampleData } from '../service/shapes/sample-data.ts';
+import { testingOf } from '../testing/played-provider.ts';
 import { signedHeaders } from '../testing/signed-headers.ts';
 import { defineCommand } from './define-command.ts';
 import { type EventOptions, eventOptions, readEventData, requireListedType } from './event-options.ts';
@@ -13,24 +16,24 @@ import {
   parseUrl,
   requireSigning,
   type SigningOptions,
-  signatureHeaderOption,
   signingOptions,
 } from './options.ts';
 import { createOutput } from './output.ts';
+import { canSetHeader, type ProviderOptions, providerOptions, readProvider } from './provider-option.ts';
 import { adviceOn, lineOfAdvice } from './refusal-advice.ts';
-import { sendSender } from './sender-advice.ts';
+import { type Sender, sendSender } from './sender-advice.ts';
 import { colours, line, TerminalText } from './terminal-text.ts';
 
-interface SendOptions extends JsonOption, SigningOptions, EventOptions {
+interface SendOptions extends JsonOption, SigningOptions, EventOptions, ProviderOptions {
   readonly to: string;
   readonly twice?: boolean;
   readonly tamper?: boolean;
-  readonly signatureHeader: string;
 }
 
 const HELP = `
-Makes up an event and signs it as the service would. Its data is a sample with a state that fits the type.
---data replaces all of it: a JSON object, or a file that holds one.
+Makes up an event and signs it as the sender would. Its data is a sample; for the banking service its state fits the
+type. --data replaces all of it: a JSON object, or a file that holds one.
+A provider of your own needs the member testing, which plays its sender.
 Below a refusal a second line says what it means, and what to do.
 --age makes the event old from the start: a receiver with dead letters parks one of 14m whose handler fails.
 
@@ -42,7 +45,8 @@ Examples:
   $ SIGNING_KEY=… posthorn send transfer.failed --to http://127.0.0.1:3000/webhooks --twice --json
   $ SIGNING_KEY=… posthorn send transfer.reversed --to http://127.0.0.1:3000/webhooks --any
   $ SIGNING_KEY=… posthorn send transfer.failed --to http://127.0.0.1:3000/webhooks --age 14m
-  $ SIGNING_KEY=… posthorn send transfer.failed --to http://127.0.0.1:3000/webhooks --tamper   # expect 403`;
+  $ SIGNING_KEY=… posthorn send transfer.failed --to http://127.0.0.1:3000/webhooks --tamper   # expect 403
+  $ SIGNING_KEY=whsec_… posthorn send invoice.paid --provider stripe --to http://127.0.0.1:3000/webhooks/stripe`;
 
 /** `posthorn send` */
 export function addSend(program: Command): void {
@@ -52,7 +56,7 @@ export function addSend(program: Command): void {
     ...eventOptions(),
     new Option('--twice', 'send the same event a second time, after the first answer'),
     new Option('--tamper', 'change the body after it was signed: add a space at its end'),
-    signatureHeaderOption(),
+    ...providerOptions(),
   ])
     .argument('<type>', 'the type of the event, for example transfer.succeeded')
     .action(send);
@@ -61,17 +65,21 @@ export function addSend(program: Command): void {
 async function send(type: string, options: SendOptions): Promise<void> {
   const output = createOutput(options);
   const url = parseUrl('--to', options.to);
-  const signing = { ...requireSigning(options), signatureHeader: options.signatureHeader };
-  requireListedType(type, options, (nearest) => `; the nearest is ${nearest}.`);
-  const event = await createWantedEvent(type, options);
-  const body = JSON.stringify(event);
-  const headers = signedHeaders(body, signing);
+  const signing = requireSigning(options);
+  const provider = await readProvider(options, output.json);
+  const types = provider.types && new TypeList(provider.types);
+  if (types !== undefined)
+    requireListedType(type, options, (nearest) => `; the nearest is ${nearest}.`, types);
+  const event = { id: options.id ?? `evt_${randomUUID()}`, type };
+  const body = JSON.stringify(await createWantedEvent(event, provider, options));
+  const headers = signedHeaders(body, { ...signing, provider, event });
+  const sender = sendSender(provider.name, canSetHeader(provider));
 
   for (let left = options.twice ? 2 : 1; left > 0; left -= 1) {
-    const answer = await post(url, headers, options.tamper ? `${body} ` : body);
+    const answer = await post(url, { headers, body: options.tamper ? `${body} ` : body }, sender);
     const isGood = answer.status >= 200 && answer.status <= 299;
     if (!isGood) setFailed();
-    const advice = adviceOn({ url: url.href, headers, changed: options.tamper, ...answer }, sendSender());
+    const advice = adviceOn({ url: url.href, headers, changed: options.tamper, ...answer }, sender);
     output.print({ event: event.id, type, ...answer, advice }, () => {
       const status = (isGood ? colours.good : colours.bad)(String(answer.status));
       return [
@@ -86,16 +94,24 @@ async function send(type: string, options: SendOptions): Promise<void> {
 }
 
 async function createWantedEvent(
-  type: string,
-  { data, id, age = 0 }: SendOptions,
-): Promise<WebhookEvent<string, unknown>> {
-  const any = { any: true } as const; // the type has been checked, unless --any was given
-  const event =
-    data === undefined
-      ? createEvent(type, undefined, any)
-      : createEvent(type, await readEventData(data), any);
-  const created_at = new Date(Date.parse(event.created_at) - age).toISOString();
-  return { ...event, created_at, ...(id !== undefined && { id }) };
+  event: { readonly id: string; readonly type: string },
+  provider: Provider,
+  { data, age = 0 }: SendOptions,
+): Promise<object> {
+  const { createEvent } = testingOf(provider);
+  // The banking service's own sample has a state that fits the type.
+  const sample = canSetHeader(provider) ? createSampleData(event.type) : undefined;
+  const createdAtMs = Date.now() - age;
+  return createEvent({
+    ...event,
+    createdAtMs,
+    data: data === undefined ? sample : await readEventData(data),
+  });
+}
+
+interface SentRequest {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
 }
 
 interface Answer {
@@ -109,11 +125,11 @@ interface Answer {
 /** The service gives up on an answer after this time (interface, "Limits"). */
 const ANSWER_LIMIT_MS = 30_000;
 
-async function post(url: URL, headers: Record<string, string>, body: string): Promise<Answer> {
+async function post(url: URL, request: SentRequest, sender: Sender): Promise<Answer> {
   const startedAt = performance.now();
   const signal = AbortSignal.timeout(ANSWER_LIMIT_MS);
   try {
-    const response = await fetch(url, { method: 'POST', headers, body, signal, redirect: 'manual' });
+    const response = await fetch(url, { method: 'POST', ...request, signal, redirect: 'manual' });
     const answer = new AnswerBody();
     await answer.read(response);
     const durationMs = Math.round(performance.now() - startedAt);
@@ -125,7 +141,7 @@ async function post(url: URL, headers: Record<string, string>, body: string): Pr
     };
   } catch (cause) {
     const error = reasonOf(cause);
-    const advice = adviceOn({ url: url.href, headers, error }, sendSender());
+    const advice = adviceOn({ url: url.href, headers: request.headers, error }, sender);
     const message = [`no answer from ${addressOf(url)}: ${error}`, advice].filter(
       (part) => part !== undefined,
     );

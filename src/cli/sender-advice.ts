@@ -6,6 +6,16 @@ export interface Sender {
   readonly set: (value: string, option: string) => string;
   /** The advice if the receiver has another signing key. A key itself is never printed. */
   readonly otherKey: string;
+  /** The advice if the receiver does not find the signature, which was sent in this header. */
+  readonly otherHeader: (header: string) => string;
+}
+
+/** The service's receivers can name the header. */
+function setHeader(set: Sender['set'], header: string): string {
+  return (
+    `the receiver reads the signature from another header than ${header} (its option signatureHeader): ` +
+    set('its name', '--signature-header')
+  );
 }
 
 const KEY = 'SIGNING_KEY or --key';
@@ -18,14 +28,17 @@ export function devSender(isKeyGiven: boolean): Sender {
       `or ${set("the receiver's", KEY)}`
     : 'most likely the receiver has another signing key than the one that was printed at the start: start the ' +
       `receiver with that one, or ${set("the receiver's", KEY)}`;
-  return { set, otherKey };
+  return { set, otherKey, otherHeader: (header) => setHeader(set, header) };
 }
 
-/** `posthorn send`. */
-export function sendSender(): Sender {
+/** `posthorn send`, which plays this provider. Some receivers can name the header of its signature. */
+export function sendSender(provider: string, canSetHeader: boolean): Sender {
   const set: Sender['set'] = (value, option) => `give ${value} in ${option}`;
   const otherKey = `most likely the receiver has another signing key than the one of ${KEY}: ${set("the receiver's", KEY)}`;
-  return { set, otherKey };
+  const otherProvider = `the receiver does not take events of ${provider}: ${set('its provider', '--provider')}`;
+  const otherHeader: Sender['otherHeader'] = (header) =>
+    canSetHeader ? `${setHeader(set, header)}; or ${otherProvider}` : otherProvider;
+  return { set, otherKey, otherHeader };
 }
 
 /** A sandbox whose webhooks are unknown: `posthorn dev`, `posthorn sandbox` or a program has started it. */
@@ -34,5 +47,5 @@ export function sandboxSender(): Sender {
   const otherKey =
     'most likely the receiver has another signing key than the webhook: give both the same; ' +
     set("the receiver's", KEY);
-  return { set, otherKey };
+  return { set, otherKey, otherHeader: (header) => setHeader(set, header) };
 }

@@ -1,7 +1,14 @@
 import type { Key } from '../receiver/authentication/key.ts';
 import { findKeyOddities } from '../receiver/authentication/key-oddities.ts';
 import { verifySignature } from '../receiver/authentication/signature.ts';
+import type { SentSignature, SignatureCheck } from '../receiver/authentication/signature-check.ts';
 import { formOf, isSignature } from '../receiver/authentication/signature-form.ts';
+import { checkedFormOf } from '../receiver/provider/checked-provider.ts';
+import type { Provider } from '../receiver/provider/provider.ts';
+import type { HeaderValues } from '../receiver/request/headers.ts';
+import type { Awaitable } from '../receiver/timing/awaitable.ts';
+import { messageOf } from '../receiver/values/foreign-values.ts';
+import { createOtherSenders } from './named-providers.ts';
 
 /** The result of checking a signature, and the likely mistake if it is wrong. */
 export interface Diagnosis {
@@ -18,18 +25,77 @@ interface Variant<T> {
 }
 
 /** Checks a signature. If it does not match, looks for the mistakes that would explain it. */
-export function diagnose(body: Uint8Array, signature: string, key: string): Diagnosis {
+export async function diagnose(body: Uint8Array, signature: string, key: string): Promise<Diagnosis> {
   if (verifySignature(body, signature, key)) return { verified: true, hints: [] };
-  for (const givenSignature of signatures(signature)) {
-    for (const givenKey of keys(key)) {
-      const found = bodies(body).find(({ value }) =>
-        verifySignature(value, givenSignature.value, givenKey.value),
-      );
-      if (found === undefined) continue;
-      return { verified: false, hints: [givenSignature, givenKey, found].flatMap(({ hint }) => hint ?? []) };
-    }
+  for (const { value, hint } of signatures(signature)) {
+    const mistakes = await findMistakes(body, key, (other, otherKey) =>
+      verifySignature(other, value, otherKey),
+    );
+    if (mistakes !== undefined) return { verified: false, hints: [...(hint ? [hint] : []), ...mistakes] };
   }
   return { verified: false, hints: unexplained(signature) };
+}
+
+/** A request as it was captured. */
+interface CapturedRequest {
+  readonly body: Uint8Array;
+  readonly headers: HeaderValues;
+}
+
+/** Checks the signature of a request, as a receiver of the provider does; its time may be long ago. */
+export async function diagnoseRequest(
+  { body, headers }: CapturedRequest,
+  provider: Provider,
+  key: string,
+): Promise<Diagnosis> {
+  const checkWith = checkedFormOf(provider).createSignatureCheck;
+  const check = checkWith(key);
+  try {
+    const sent = check.readHead(headers);
+    await verify(check, sent, body);
+    return { verified: true, hints: timeHints(sent) };
+  } catch (error) {
+    const isSigned = async (otherBody: Uint8Array, otherKey: Key): Promise<boolean> => {
+      const other = checkWith(otherKey);
+      await verify(other, other.readHead(headers), otherBody);
+      return true;
+    };
+    const mistakes = await findMistakes(body, key, (...parts) => isSigned(...parts).catch(() => false));
+    const others = check.isSent(headers) ? [] : await otherSender(headers, provider);
+    return { verified: false, hints: mistakes ?? [messageOf(error), ...others] };
+  }
+}
+
+async function verify({ keys }: SignatureCheck, sent: SentSignature, body: Uint8Array): Promise<void> {
+  const keySet = await keys(Number.POSITIVE_INFINITY, undefined);
+  await keySet.verify(body, sent);
+}
+
+function timeHints({ signedAtMs, toleranceMs }: SentSignature): readonly string[] {
+  if (signedAtMs === undefined || Math.abs(Date.now() - signedAtMs) <= toleranceMs) return [];
+  return [
+    `it was signed at ${new Date(signedAtMs).toISOString()}: a receiver refuses it now (signature_expired)`,
+  ];
+}
+
+async function otherSender(headers: HeaderValues, provider: Provider): Promise<readonly string[]> {
+  const advice = (await createOtherSenders(provider))(headers);
+  return advice === undefined ? [] : [advice];
+}
+
+/** Returns the mistakes with which a body and a key fit the signature; undefined if none are known. */
+async function findMistakes(
+  body: Uint8Array,
+  key: string,
+  isSigned: (body: Uint8Array, key: Key) => Awaitable<boolean>,
+): Promise<readonly string[] | undefined> {
+  for (const givenKey of keys(key)) {
+    for (const { value, hint } of bodies(body)) {
+      if (await isSigned(Buffer.from(value), givenKey.value))
+        return [givenKey.hint, hint].flatMap((each) => each ?? []);
+    }
+  }
+  return undefined;
 }
 
 function unexplained(signature: string): readonly string[] {

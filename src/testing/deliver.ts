@@ -11,6 +11,10 @@ export interface DeliverOptions extends SignedHeadersOptions {
   /** Additional headers. One with the lower-case name of a header that `deliver` sends replaces it. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
+   * The path and the query, for a receiver with the option `account`; `/` by default. An address has its own.
+   */
+  readonly url?: string | undefined;
+  /**
    * Ends the request when it aborts: `deliver` rejects with its reason. The receiver goes on, and its report
    * has `answerSent: false`.
    */
@@ -41,9 +45,9 @@ export async function deliver(
   event: object | string | Uint8Array,
   options: DeliverOptions,
 ): Promise<Response> {
-  const names = ['key', 'provider', 'event', 'authentication', 'signatureHeader', 'headers', 'signal'];
+  const names = ['key', 'provider', 'event', 'authentication', 'signatureHeader', 'headers', 'url', 'signal'];
   checkOptions(options, names, 'deliver');
-  const { headers, signal, ...given } = options;
+  const { headers, signal, url = '/', ...given } = options;
   const signing = { ...given, event: given.event ?? createdEventOf(event) };
   const body = typeof event === 'string' || types.isUint8Array(event) ? event : JSON.stringify(event);
   const request: SignedRequest = {
@@ -51,7 +55,7 @@ export async function deliver(
     body,
     signal,
   };
-  if (isReceiver(to)) return handOver(to, request);
+  if (isReceiver(to)) return handOver(to, url, request);
   if (!URL.canParse(String(to))) throw wrongTarget(to);
   return fetch(to, { method: 'POST', ...request, signal: signal ?? null });
 }
@@ -76,12 +80,14 @@ function wrongTarget(to: unknown): ConfigurationError {
 /** Stands in for the adapter: gives the receiver the delivery of an HTTP request. */
 async function handOver(
   receiver: Pick<Receiver, 'receive'>,
+  url: string,
   { headers, body, signal }: SignedRequest,
 ): Promise<Response> {
   signal?.throwIfAborted();
   headers.set('content-length', String(Buffer.byteLength(body)));
   const received = receiver.receive({
     method: 'POST',
+    url,
     headers,
     readBody: () => body,
     isConnected: () => signal?.aborted !== true,

@@ -38,7 +38,7 @@ function open(options: Omit<ReceiverOptions, 'signingKey'> = {}, answerLimitMs?:
     .observe((latest) => {
       report = latest;
     });
-  const ids = new IdImport(readOptions(given, defaults), answerLimitMs);
+  const ids = new IdImport(readOptions(given, defaults), undefined, answerLimitMs);
   const take = (id: string, ageMs = HOUR_MS) => ids.take({ id, recordedAt: Date.now() - ageMs });
   const send = async (id: string) => {
     await deliver(receiver, { ...createEvent('transfer.succeeded'), id }, { key: KEY });

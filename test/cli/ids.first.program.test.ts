@@ -25,7 +25,7 @@ describe('posthorn ids import', () => {
       insert into webhook_events select id, now() - interval '2 hours'
         from json_array_elements_text($json$${JSON.stringify(oddIds)}$json$) id`);
     const { file } = await writeModule(postgresModule());
-    const commands = ['copy (', 'posthorn ids import'].map((text) =>
+    const commands = ['from webhook_events', 'import ids.tsv'].map((text) =>
       snippetWith(text, 'docs/moving.md', 'sh'),
     );
     const env = { POSTGRES_URL: database.url() };

@@ -53,7 +53,7 @@ describe('posthorn send says in a second line what a refusal means, and what to 
     [
       'another header',
       403,
-      /another header than x-service-signature .*: give its name in --signature-header$/,
+      /another header than x-service-signature .*: give its name in --signature-header; or .* in --provider$/,
     ],
     ['a header that holds something else', 403, /another header than x-service-signature/],
     ['a small limit', 413, /raise its option maxBodyBytes$/],

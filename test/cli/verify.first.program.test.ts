@@ -104,7 +104,11 @@ describe('posthorn verify', () => {
       args: ['verify', '--signature', signature],
       message: /SIGNING_KEY.*\(usage_invalid\)\n$/,
     },
-    { what: 'no signature', args: ['verify', '--key', KEY], message: /--signature <hex>' not specified/ },
+    {
+      what: 'no signature',
+      args: ['verify', '--key', KEY],
+      message: /give --signature, or the headers .* in --header/,
+    },
     {
       what: 'no such file',
       args: ['verify', 'absent.json', '--signature', signature, '--key', KEY],

@@ -42,7 +42,7 @@ export class Place {
 
   /** Runs the commands of the page that list the ids of the old program and import them. */
   importByPage(): Promise<string> {
-    const [list, ids] = ['list-ids.js', 'posthorn ids import'].map((text) => snippetWith(text, PAGE, 'sh'));
+    const [list, ids] = ['list-ids.js', 'import ids.tsv'].map((text) => snippetWith(text, PAGE, 'sh'));
     return paste(`cd '${this.folder}'\n${list}${ids}`, this.env);
   }
 

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import type { Settings } from '../../receiver/settings.ts';
 import { isMemoryStore } from '../../stores/memory/memory.ts';
 import { defineCommand } from '../define-command.ts';
 import { describeDuration } from '../duration.ts';
@@ -13,6 +14,7 @@ import { ListImport } from './list-import.ts';
 
 interface ImportOptions extends JsonOption {
   readonly receiver: string;
+  readonly account?: string;
 }
 
 const HELP = `
@@ -21,6 +23,7 @@ In an id \\\\ is a backslash, \\t a tab and \\n a line feed, as \`copy\` of Post
 An id is completed only if it is older than the last retry of its event and 10 minutes more, 31 minutes by default: the
 program before may have died before it handled a younger one. Younger ids are left out, and so are ids that the store
 knows or that have a dead letter. The command can be repeated, after an interruption and when the young ids are old enough.
+The ids are those of the receiver's provider. A receiver of several accounts needs a list for each, with --account.
 The module exports the receiver with the store of the running processes, and must not start a server.
 ${EXIT_CODES_HELP}
 
@@ -38,6 +41,7 @@ export function addIds(program: Command): void {
       '--receiver <module>',
       'a module that exports the receiver, with its store',
     ).makeOptionMandatory(),
+    new Option('--account <account>', 'the account of the sender that all ids belong to'),
   ]).action(importIds);
 }
 
@@ -51,12 +55,13 @@ async function importIds(file: string, options: ImportOptions): Promise<void> {
       'the receiver keeps its ids in the memory of its process, where no command can write them',
     );
   }
-  const ids = new IdImport(settings);
+  const ids = new IdImport(settings, options.account);
   const list = new ListImport(readIdList(readInputInParts(file)), ids);
   await list.run();
   const { counts, failure, invalidLines } = list;
   if (Object.values(counts).every((count) => count === 0)) throw failure?.error ?? emptyList();
   printCounts(output, counts, ids);
+  noteKeys(output, settings.provider, ids);
   await receiver.close();
   if (failure !== undefined) throw failure.error;
   if (counts.invalid > 0) throw invalidList(invalidLines, counts.invalid);
@@ -72,6 +77,12 @@ function printCounts(output: Output, counts: ListImport['counts'], { leastAgeMs 
     const age = describeDuration(leastAgeMs);
     output.note(`an id is too young until it is ${age} old: repeat the command then, with the same file`);
   }
+}
+
+/** Says which keys were written, unless they are the ids as they stand. */
+function noteKeys(output: Output, { name }: Settings['provider'], ids: IdImport): void {
+  const key = ids.keyOf('<id>');
+  if (key !== '<id>') output.note(`the ids are those of ${name}; in the store each is ${key}`);
 }
 
 function emptyList(): CommandError {

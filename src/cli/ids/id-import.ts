@@ -2,8 +2,11 @@ import { enqueueingId, handlingId } from '../../receiver/dedupe/claim-id.ts';
 import { retentionFor } from '../../receiver/dedupe/retention.ts';
 import type { LeaseRequest } from '../../receiver/dedupe/store.ts';
 import { TimeLimitedStore } from '../../receiver/dedupe/time-limited.ts';
+import { looksLikeKey } from '../../receiver/provider/event-key.ts';
 import type { Settings } from '../../receiver/settings.ts';
 import type { Awaitable } from '../../receiver/timing/awaitable.ts';
+import { shorten } from '../../receiver/values/foreign-values.ts';
+import { CommandError, usageError } from '../failure.ts';
 import { CONNECTION_LIMIT_MS, repeat } from '../repeat.ts';
 import type { RecordedId } from './id-list.ts';
 
@@ -29,13 +32,20 @@ const TOKEN = 'hold:imported';
  */
 export class IdImport {
   readonly #settings: Settings;
+  readonly #account: string | undefined;
   readonly #store: TimeLimitedStore;
   readonly #answerLimitMs: number;
   /** The age from which an id is old enough. */
   readonly leastAgeMs: number;
 
-  constructor(settings: Settings, answerLimitMs: number = CONNECTION_LIMIT_MS) {
+  /** All ids are of `account`, if the receiver has several. */
+  constructor(settings: Settings, account?: string, answerLimitMs: number = CONNECTION_LIMIT_MS) {
+    if (settings.account === undefined && account !== undefined)
+      throw usageError('the receiver does not have the option account: leave out --account');
+    if (settings.account !== undefined && account === undefined)
+      throw usageError('the receiver has several accounts: say with --account of which one the ids are');
     this.#settings = settings;
+    this.#account = account;
     this.#answerLimitMs = answerLimitMs;
     this.#store = new TimeLimitedStore(settings.store);
     this.leastAgeMs = MARGIN_MS + settings.retries.spanMs;
@@ -46,8 +56,9 @@ export class IdImport {
    * that is held stays with the token.
    */
   async take({ id, recordedAt }: RecordedId): Promise<ImportResult> {
+    if (looksLikeKey(id)) throw alreadyKey(id);
     if (recordedAt > this.#settings.now() - this.leastAgeMs) return 'young';
-    const key = this.#settings.provider.keyOf({ id });
+    const key = this.keyOf(id);
     if (await this.#isDeadLetter(key)) return 'known';
     const requests = this.#claimIds(key).map((claimId) => this.#request(claimId, recordedAt));
     for (const request of requests) {
@@ -57,6 +68,11 @@ export class IdImport {
     }
     for (const request of requests) await this.#untilAnswered(() => this.#store.complete(request));
     return 'imported';
+  }
+
+  /** The key under which the event with this id is imported. */
+  keyOf(id: string): string {
+    return this.#settings.provider.keyOf({ id, account: this.#account });
   }
 
   /** A replay of a dead letter must find its id open, or it would remove the dead letter without a run. */
@@ -104,4 +120,12 @@ export class IdImport {
       (error) => error !== undefined && performance.now() < endsAt,
     );
   }
+}
+
+/** The list was made from a store of posthorn: another key made of it would belong to no event. */
+function alreadyKey(id: string): CommandError {
+  return new CommandError(
+    'failed',
+    `${JSON.stringify(shorten(id, 100))} is the key of an event, and not its id: list the ids that the sender gives`,
+  );
 }

@@ -69,7 +69,8 @@ export function createService<E extends WebhookEvent = KnownEvent>(parts: Servic
     readEvent,
     handshake: undefined,
     withSignatureHeader: (other) => createService({ ...parts, signatureHeader: other }),
-    createSignatureCheck: (signingKey) => signature.createCheck(signingKey, { canSetHeader: true }),
+    createSignatureCheck: (signingKey) =>
+      signature.createCheck(signingKey, { canSetHeader: true, provider: name }),
   });
 }
 

@@ -6,9 +6,9 @@ import { dropPromise, isInstance, messageOf, show } from '../values/foreign-valu
 import { ofAccount } from './account.ts';
 import { findKey, type HmacAlgorithm, type HmacEncoding, HmacKey, importText } from './hmac-key.ts';
 import { type Key, readKeys } from './key.ts';
-import { type OtherReceivers, rememberKeys } from './other-receivers.ts';
+import { OtherReceivers, rememberCheck, rememberKeys } from './other-receivers.ts';
 import { keyAdvice, missingMessage } from './signature-advice.ts';
-import type { SentSignature, SignatureAdvice, SignatureScheme, SigningKeySet } from './signature-check.ts';
+import type { SentSignature, SignatureCheck, SignatureScheme, SigningKeySet } from './signature-check.ts';
 import { digestForm, formOf, isDigest } from './signature-form.ts';
 import { createKeySource, type ImportKeys } from './signing-keys.ts';
 
@@ -69,17 +69,27 @@ export class HmacScheme implements SignatureScheme {
       if (isFixed) rememberKeys(imported);
       return new HmacKeySet(imported, account);
     };
-    return {
+    const others = new OtherReceivers();
+    const { provider } = advice;
+    const check: SignatureCheck = {
+      provider,
       keys: createKeySource(signingKey, importKeys),
-      readHead: (headers) => this.#readHead(headers, advice),
+      readHead: (headers) =>
+        this.#readHead(
+          headers,
+          (missing) => missingMessage(headers, missing, advice) + others.adviceOnMissing(headers),
+        ),
       isSent: (headers) => {
         try {
-          return this.#readHead(headers, advice).signatures.length > 0;
+          // Nobody reads the message. Its search would ask other receivers, and each of them again others.
+          return this.#readHead(headers, String).signatures.length > 0;
         } catch {
           return false;
         }
       },
     };
+    if (provider !== undefined) rememberCheck(check);
+    return check;
   };
 
   #importKey(key: Key): HmacKey {
@@ -90,13 +100,14 @@ export class HmacScheme implements SignatureScheme {
     return new HmacKey(bytes, algorithm, encoding);
   }
 
-  #readHead(values: HeaderValues, advice: SignatureAdvice): SentSignature {
+  /** `messageFor` returns the message of the error if a header is missing. */
+  #readHead(values: HeaderValues, messageFor: (missing: string) => string): SentSignature {
     const headers = new SentHeaders(values);
     const { signatures, time, content } = this.#read(headers);
     const { encoding, toleranceMs } = this.#scheme;
     const wellFormed = signatures.filter((signature) => this.#isDigest(signature));
     if (wellFormed.length === 0 && headers.missing !== undefined)
-      throw new SignatureError('signature_missing', missingMessage(values, headers.missing, advice));
+      throw new SignatureError('signature_missing', messageFor(headers.missing));
     if (wellFormed.length === 0 || headers.isTooLong) throw this.#malformed(headers, signatures);
     if (signatures.length > MAX_SIGNATURES)
       throw malformed(

@@ -1,10 +1,18 @@
+import type { HeaderValues } from '../request/headers.ts';
 import { performance } from '../timing/process-clock.ts';
+import { show } from '../values/foreign-values.ts';
 import { findKey, type HmacKey } from './hmac-key.ts';
+
+/** The part of a receiver's signature check that tells whether a request is one of its sender. */
+interface SenderCheck {
+  readonly provider?: string | undefined;
+  isSent(headers: HeaderValues): boolean;
+}
 
 /** A program has a few receivers. One that creates them without end must not hold all their keys. */
 const MAX_RECEIVERS = 10;
 
-/** A stranger can send wrong signatures in any number, and a search costs an HMAC for each key. */
+/** A stranger can send wrong requests in any number, and a search costs an HMAC for each key. */
 const SEARCH_EVERY_MS = 10_000;
 
 /**
@@ -13,28 +21,58 @@ const SEARCH_EVERY_MS = 10_000;
  */
 const keysOfReceivers: WeakRef<readonly HmacKey[]>[] = [];
 
+/** The signature checks of those receivers. */
+const checksOfReceivers: WeakRef<SenderCheck>[] = [];
+
 /** Remembers the fixed keys of a receiver. `keys` must live as long as the receiver. */
 export function rememberKeys(keys: readonly HmacKey[]): void {
+  addTo(keysOfReceivers, keys);
+}
+
+/** Remembers the check of a receiver. `check` must live as long as the receiver. */
+export function rememberCheck(check: SenderCheck): void {
+  addTo(checksOfReceivers, check);
+}
+
+function addTo<T extends object>(kept: WeakRef<T>[], one: T): void {
   // Workers with a compatibility date before May 2025 do not have it.
   if (typeof WeakRef === 'undefined') return;
-  keysOfReceivers.push(new WeakRef(keys));
-  if (keysOfReceivers.length > MAX_RECEIVERS) keysOfReceivers.shift();
+  kept.push(new WeakRef(one));
+  if (kept.length > MAX_RECEIVERS) kept.shift();
 }
 
 /**
- * Looks for another receiver of this process whose key made the signature: two may be mounted on one path, or
- * the wrong one may be mounted. Keys that a function returns are left out, because the call takes time.
+ * Looks for another receiver of this process that would take the request: two may be mounted on one path, or
+ * the wrong one may be mounted. Its methods return a text for the message of an error, which is empty if
+ * nothing was found, or not looked for.
  */
 export class OtherReceivers {
   #searchAt = 0;
 
-  /** Returns a text for the message of a mismatch; it is empty if the key was not found or not looked for. */
+  /**
+   * After a mismatch: looks for the key that made the signature. Keys that a function returns are left out,
+   * because the call takes time.
+   */
   advice(signed: Uint8Array, signatures: readonly string[]): string {
-    const now = performance.now();
-    if (now < this.#searchAt) return '';
-    this.#searchAt = now + SEARCH_EVERY_MS;
     // None of them is the caller: its own keys did not match.
-    const isKnown = keysOfReceivers.some((kept) => findKey(signed, signatures, kept.deref() ?? []) !== -1);
+    const isKnown =
+      this.#isTime() &&
+      keysOfReceivers.some((kept) => findKey(signed, signatures, kept.deref() ?? []) !== -1);
     return isKnown ? '; another receiver of this process has the key: mount each on its own path' : '';
+  }
+
+  /** If the signature is missing: looks for one of another provider. */
+  adviceOnMissing(headers: HeaderValues): string {
+    // None of them is the caller: its own signature was not sent.
+    const found = this.#isTime() && checksOfReceivers.find((kept) => kept.deref()?.isSent(headers))?.deref();
+    if (!found) return '';
+    return `; the request has a signature of ${show(found.provider)}, whose receiver this process has too: mount each on its own path`;
+  }
+
+  #isTime(): boolean {
+    const now = performance.now();
+    if (now < this.#searchAt) return false;
+    this.#searchAt = now + SEARCH_EVERY_MS;
+    return true;
   }
 }

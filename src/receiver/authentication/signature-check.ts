@@ -31,10 +31,14 @@ export interface SignatureScheme {
 export interface SignatureAdvice {
   /** True if the receiver's option `signatureHeader` can name another header. */
   readonly canSetHeader: boolean;
+  /** The provider's name, for errors of other receivers; undefined if they must not look for this check. */
+  readonly provider?: string | undefined;
 }
 
 /** Checks the signatures of one receiver's deliveries. */
 export interface SignatureCheck {
+  /** The provider's name in errors of other receivers. */
+  readonly provider?: string | undefined;
   /** Reads the signature from the head of a delivery. Throws SignatureError. */
   readHead(headers: HeaderValues): SentSignature;
   readonly keys: KeySource<SigningKeySet>;

@@ -96,7 +96,7 @@ function checkNotBare(name: string): void {
     );
 }
 
-function checkCreatorOf({ signature }: Provider): CheckedProvider['createSignatureCheck'] {
+function checkCreatorOf({ name, signature }: Provider): CheckedProvider['createSignatureCheck'] {
   if (typeof propertyOf(signature, 'createCheck') !== 'function')
     checkFunction(
       propertyOf(signature, 'verify'),
@@ -105,7 +105,7 @@ function checkCreatorOf({ signature }: Provider): CheckedProvider['createSignatu
   return (signingKey) =>
     'verify' in signature
       ? createCustomCheck(signature, signingKey)
-      : signature.createCheck(signingKey, { canSetHeader: false });
+      : signature.createCheck(signingKey, { canSetHeader: false, provider: name });
 }
 
 function checkRest({ cutsOff, testing }: Provider): void {

@@ -40,9 +40,14 @@ export function bareKeyFunctionOf(name: string): EventKeyFunction {
   };
 }
 
+/** Returns true for an id that could be the key of an event. */
+export function looksLikeKey(id: string): boolean {
+  return LOOKS_LIKE_KEY.test(id);
+}
+
 /** Returns true for a key that has the escape of `claim-id.ts` already. */
 export function isEscapedKey(key: string): boolean {
-  return key.startsWith('handled:') && LOOKS_LIKE_KEY.test(key);
+  return key.startsWith('handled:') && looksLikeKey(key);
 }
 
 /**

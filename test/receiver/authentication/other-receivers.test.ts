@@ -3,6 +3,7 @@ import { runInNewContext } from 'node:vm';
 import express from 'express';
 import { createReceiver, type Key, type Report } from 'posthorn';
 import { toExpress } from 'posthorn/express';
+import { stripe } from 'posthorn/providers';
 import { createEvent, deliver, signedHeaders } from 'posthorn/testing';
 import { expect, test, vi } from 'vitest';
 import { listenUntilTheEnd } from '../../support/listen.ts';
@@ -137,4 +138,25 @@ test('a receiver that nobody uses any more is forgotten', async () => {
   const { receiver, reports } = receiverWithReports();
   await answersOf(await serve(receiver), key);
   expect(advised(reports)).toEqual([false]);
+});
+
+test('a request of another sender: the report names the provider of its receiver once in ten seconds, the answer never', async () => {
+  const forward = forwardedClock();
+  const [first, others] = [
+    receiverWithReports(),
+    receiverWithReports({ provider: stripe(), signingKey: () => newKey() }),
+  ];
+  const url = await serve(first.receiver);
+  const headers = { 'stripe-signature': `t=1,v1=${'0'.repeat(64)}` };
+  const send = async (sent: Record<string, string>) =>
+    (await fetch(url, { method: 'POST', body: '{}', headers: sent })).text();
+  const answers = [await send(headers), await send(headers)];
+  forward(10_000);
+  answers.push(await send({ 'stripe-signature': 'none' }));
+  const named = /; the request has a signature of "stripe", whose receiver this process has too: mount each/;
+  expect(first.reports.map(({ code, error }) => [code, named.test(error?.message ?? '')])).toEqual(
+    [true, false, false].map((isNamed) => ['signature_missing', isNamed]),
+  );
+  expect(answers.join()).not.toMatch(/stripe|process/);
+  expect(others.reports).toEqual([]);
 });
