@@ -28,12 +28,20 @@ const HANDLER_BUCKETS = [...ANSWER_BUCKETS, 60, 120, 240];
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Creates the metrics of reports, each with `labels`; returns the observer that updates them. */
-export function createReportMetrics(register: Registry<RegistryContentType>, labels: Labels): Observer {
-  const { ended, lateRuns, endpointAtRisk, warnings, answers, handlers, keyWaits } = createMetrics(
-    [register],
-    labels,
-  );
+/** Returns the observer of a receiver, whose values have `labels`. */
+export type ReportMetrics = (labels: Labels) => Observer;
+
+/** Creates the metrics of the reports of receivers. */
+export function createReportMetrics(register: Registry<RegistryContentType>): ReportMetrics {
+  const created = createMetrics([register]);
+  return (labels) => createObserver(created, labels);
+}
+
+function createObserver(created: ReturnType<typeof createMetrics>, labels: Labels): Observer {
+  const { ended, lateRuns, endpointAtRisk, warnings, answers, handlers, keyWaits } = created;
+  // increase() does not see the first value of a counter that only appears with it.
+  endpointAtRisk.inc(labels, 0);
+  for (const code of warningCodes) warnings.inc({ ...labels, code }, 0);
   // A late report repeats the handlers of the earlier one.
   const counted = new WeakSet<HandlerReport>();
 
@@ -58,9 +66,11 @@ export function createReportMetrics(register: Registry<RegistryContentType>, lab
 
 type Registers = Registry<RegistryContentType>[];
 
-function createMetrics(registers: Registers, labels: Labels) {
-  const own = Object.keys(labels);
-  const labelNames = [...own, 'outcome', 'code', 'entity'];
+/** The labels of a receiver, in each of its metrics. A value without one of them is fine. */
+const OWN_LABELS = ['receiver', 'provider'];
+
+function createMetrics(registers: Registers) {
+  const labelNames = [...OWN_LABELS, 'outcome', 'code', 'entity'];
   const counterOf = (name: string, help: string): Counter =>
     new Counter({ name, help, labelNames, registers });
   const ended = {
@@ -72,40 +82,37 @@ function createMetrics(registers: Registers, labels: Labels) {
   const endpointAtRisk = new Counter({
     name: names.endpointAtRisk,
     help: 'Last attempts that were answered as failed: the service may stop sending events.',
-    labelNames: own,
+    labelNames: OWN_LABELS,
     registers,
   });
   const warnings = new Counter({
     name: names.warnings,
     help: 'Warnings, once for each report that has them.',
-    labelNames: [...own, 'code'],
+    labelNames: [...OWN_LABELS, 'code'],
     registers,
   });
-  // increase() does not see the first value of a counter that only appears with it.
-  endpointAtRisk.inc(labels, 0);
-  for (const code of warningCodes) warnings.inc({ ...labels, code }, 0);
   const answers = new Histogram({
     name: names.answers,
     help: 'From the arrival of a delivery to its answer.',
-    labelNames: [...own, 'outcome', 'entity'],
+    labelNames: [...OWN_LABELS, 'outcome', 'entity'],
     buckets: ANSWER_BUCKETS,
     registers,
   });
-  return { ended, lateRuns, endpointAtRisk, warnings, answers, ...createHandlerMetrics(registers, own) };
+  return { ended, lateRuns, endpointAtRisk, warnings, answers, ...createHandlerMetrics(registers) };
 }
 
-function createHandlerMetrics(registers: Registers, own: readonly string[]) {
+function createHandlerMetrics(registers: Registers) {
   const handlers = new Histogram({
     name: names.handlers,
     help: 'From the start of a handler to its end.',
-    labelNames: [...own, 'handler', 'result'],
+    labelNames: [...OWN_LABELS, 'handler', 'result'],
     buckets: HANDLER_BUCKETS,
     registers,
   });
   const keyWaits = new Histogram({
     name: names.keyWaits,
     help: 'Time that a handler waited for its concurrency key, if it then got it.',
-    labelNames: [...own, 'handler'],
+    labelNames: [...OWN_LABELS, 'handler'],
     buckets: ANSWER_BUCKETS,
     registers,
   });
