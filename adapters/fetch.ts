@@ -56,6 +56,7 @@ export function toFetch(receiver: Mountable, options: FetchOptions = {}): FetchH
     const reply = receiver.receive({
       method: request.method,
       headers: request.headers,
+      url: urlOf(request),
       readBody: (bodyOptions) => body.read(bodyOptions),
       waitUntil: keepAlive,
       isConnected: () => !request.signal?.aborted,
@@ -78,6 +79,15 @@ function checkRequest(request: Request): void {
       'Elysia. A request of Node.js goes to toExpress of posthorn/express or toNode of posthorn/node, also in ' +
       `pages/api of Next.js; got ${typeNameOf(request)}`,
   );
+}
+
+/**
+ * The text of `url` is cut, because `search` of a parsed URL does not tell an empty query from none. A
+ * request of another realm may have no `url`.
+ */
+function urlOf(request: Request): string | undefined {
+  const url = propertyOf(request, 'url');
+  return typeof url === 'string' ? url.replace(/^[^/?#]*:\/\/[^/?#]*|#.*$/g, '') : undefined;
 }
 
 type WaitUntil = NonNullable<FetchOptions['waitUntil']>;

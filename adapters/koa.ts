@@ -4,7 +4,7 @@ import { typeNameOf } from '../src/receiver/values/foreign-values.ts';
 import type { Mountable } from '../src/receiver-interface.ts';
 import { answer } from './answer.ts';
 import { hangUp, isNodeRequest, type NodeRequest, type NodeResponse } from './node-http.ts';
-import { isSamePath, pathsOf, readPath, reportIfNotFound } from './served-path.ts';
+import { isSamePath, pathsOf, readPath, reportIfNotFound, urlOf } from './served-path.ts';
 
 /** Options of {@link toKoa}. */
 export interface KoaOptions {
@@ -58,7 +58,9 @@ export function toKoa(receiver: Mountable, options: KoaOptions = {}): KoaMiddlew
     if (served === undefined || paths.some((path) => isSamePath(path, served))) {
       // Koa would set a body of its own, and would not drain or close the connection.
       context.respond = false;
-      await answer(receiver, req, res).catch((error: unknown) => fail(context, error));
+      // An application around Koa keeps in `req.originalUrl` the prefix that it takes out of `req.url`.
+      const url = urlOf({ url: originalUrl, originalUrl: req.originalUrl });
+      await answer(receiver, req, res, url).catch((error: unknown) => fail(context, error));
     } else {
       reportIfNotFound(receiver, req, res, { requested: paths[0] ?? '/', served });
       await next();

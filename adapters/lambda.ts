@@ -6,28 +6,10 @@ import type { HeaderFields } from '../src/receiver/request/headers.ts';
 import type { RawBody } from '../src/receiver/request/raw-body.ts';
 import { dropPromise, propertyOf, show, typeNameOf } from '../src/receiver/values/foreign-values.ts';
 import type { Mountable } from '../src/receiver-interface.ts';
+import type { LambdaEvent } from './lambda-event.ts';
+import { urlOf } from './lambda-url.ts';
 
-/** The part of an HTTP event of Lambda that is read. Its members are checked when it comes. */
-export interface LambdaEvent {
-  /** API Gateway's payload format 1.0 and an Application Load Balancer set it. */
-  readonly httpMethod?: string | undefined;
-  /** Has `http` in format 2.0, and `elb` behind a load balancer. */
-  readonly requestContext?: object | undefined;
-  /** One value of each name; format 2.0 joins the values of a name that was sent twice. */
-  readonly headers?: LambdaHeaders<string> | null | undefined;
-  /** Takes precedence over `headers`, which has only one value of each name. Names match in any case. */
-  readonly multiValueHeaders?: LambdaHeaders<readonly string[]> | null | undefined;
-  /** Text, or bytes in Base64; null or absent if there is none. */
-  readonly body?: string | null | undefined;
-  /** True if `body` is in Base64. */
-  readonly isBase64Encoded?: boolean | undefined;
-}
-
-/** Values of headers by name. */
-export interface LambdaHeaders<Value> {
-  /** Names may be in any case. */
-  readonly [name: string]: Value | undefined;
-}
+export type { LambdaEvent, LambdaHeaders, LambdaParameters } from './lambda-event.ts';
 
 /** The part of the context of Lambda that is read. */
 export interface LambdaContext {
@@ -88,6 +70,7 @@ function toDelivery(event: LambdaEvent, timeLimitMs: number | undefined): Delive
   return {
     method,
     headers: headersOf(event),
+    url: urlOf(event),
     readBody: () => readBody(event),
     timeLimitMs,
   };

@@ -47,10 +47,19 @@ export function pathsOf({ url, originalUrl }: Pick<NodeRequest, 'url' | 'origina
     : [pathOf(originalUrl), pathOf(url)];
 }
 
+/** Path and query as the sender wrote them, with the prefix that a mount has taken out of `url`. */
+export function urlOf({ url = '/', originalUrl = url }: Pick<NodeRequest, 'url' | 'originalUrl'>): string {
+  return withoutOrigin(originalUrl);
+}
+
+/** A proxy may send the absolute form, perhaps without a path (RFC 9112, section 3.2.2). */
+function withoutOrigin(target: string): string {
+  return target.startsWith('/') ? target : target.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?]*\/?/i, '/');
+}
+
 /** The path of a request target, without its query and without a slash at its end. */
 function pathOf(target = '/'): string {
-  // A proxy may send the absolute form (RFC 9112, section 3.2.2).
-  const url = target.replace(/^https?:\/\/[^/?]*/i, '');
+  const url = withoutOrigin(target);
   const end = url.indexOf('?');
   const path = end === -1 ? url : url.slice(0, end);
   return (path.endsWith('/') ? path.slice(0, -1) : path) || '/';

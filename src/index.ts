@@ -12,6 +12,7 @@ export type {
 export { isKnownEvent } from './providers/banking-service/event.ts';
 export type { EventData, Schemas } from './providers/banking-service/event-data.ts';
 export type { EventFilter, FilterOf } from './providers/banking-service/event-filter.ts';
+export type { AccountOption, AccountRequest } from './receiver/authentication/account.ts';
 export type { Authentication } from './receiver/authentication/credentials.ts';
 export type { HmacAlgorithm, HmacEncoding } from './receiver/authentication/hmac-key.ts';
 export type { HmacSignatureOptions, ReadSignature } from './receiver/authentication/hmac-scheme.ts';

@@ -127,12 +127,18 @@ export interface Receiver<
   observe(observer: Observer, options?: ObserveOptions): this;
 
   /**
-   * Authenticates a delivery, parses it and checks its age. It does not claim the event or run handlers.
+   * Authenticates a delivery, parses it and checks its age. It does not claim the event or run handlers. Give
+   * `url`, the path and the query, if the option `account` reads it.
    *
-   * @throws CredentialsError, SignatureError, EventError or UnavailableError; ConfigurationError for headers
-   * or a body of an unknown form, for example a parsed body. Their `status` is the one to answer with.
+   * @throws CredentialsError, SignatureError, EventError, RequestError for an unknown account, or
+   * UnavailableError; ConfigurationError for headers or a body of an unknown form, for example a parsed body.
+   * Their `status` is the one to answer with.
    */
-  verify(rawBody: RawBody, headers: HeaderFields): Promise<VerifiedEvent<E>>;
+  verify(
+    rawBody: RawBody,
+    headers: HeaderFields,
+    options?: { readonly url?: string | undefined },
+  ): Promise<VerifiedEvent<E>>;
 
   /**
    * Handles a delivery; never rejects. Adapters call it. An object that is not a delivery, for example

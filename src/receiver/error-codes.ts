@@ -15,6 +15,7 @@ export const errorCodes = {
   ],
   RequestError: [
     'not_found',
+    'account_unknown',
     'method_not_allowed',
     'encoding_unsupported',
     'body_too_large',

@@ -1,3 +1,4 @@
+import type { AccountOption } from './authentication/account.ts';
 import type { Authentication } from './authentication/credentials.ts';
 import type { SigningKeys } from './authentication/signing-keys.ts';
 import type { DeadLetters } from './dead-letters/dead-letters.ts';
@@ -16,14 +17,23 @@ export interface OptionsOf<S extends SchemasByEntity, E extends TypedEvent> {
   readonly provider?: Provider<E> | undefined;
   /**
    * The webhook's `secret_signing_key`, a list of keys (any matching key is accepted, so keys rotate without
-   * downtime), or a function that returns them. The function is called for each delivery, once at a time,
-   * with a limit of 5 seconds: let it cache its result. Each key of a list is valid on every path of the
-   * receiver: create one receiver for each webhook or account.
+   * downtime), or a function that returns them. The function is called for each delivery, once at a time for
+   * each account, with a limit of 5 seconds: let it cache its result. It gets the account, if there is the
+   * option `account`. Each key of a list is valid on every path of the receiver.
    *
    * The type includes `undefined`, so that `process.env.SIGNING_KEY` compiles, but the value throws. If a
    * build loads the module without a key, pass a function: `() => process.env.SIGNING_KEY`.
    */
   readonly signingKey: SigningKeys | undefined;
+  /**
+   * Names the account that a request is of, if one endpoint serves several, each with its own keys. It gets
+   * the headers and the url, which are not authentic yet, and is called for any stranger's request, so it
+   * must be quick. A request without an account is answered 404 (`account_unknown`), and so is one of an
+   * account for which `signingKey` finds no key. The account has 1 to 256 characters. It is a part of the
+   * event key, so two accounts never share an event, even with the same id. If `signingKey` is not a
+   * function, each account has the same keys, and the account is what the request says.
+   */
+  readonly account?: AccountOption | undefined;
   /**
    * The name of this receiver, for a process with several. If it is set, reports, log lines, spans and
    * metrics have it as `receiver`.

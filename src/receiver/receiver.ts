@@ -139,11 +139,16 @@ export class WebhookReceiver {
     }
   }
 
-  async verify(rawBody: RawBody, headers: HeaderFields): Promise<TypedEvent> {
+  async verify(
+    rawBody: RawBody,
+    headers: HeaderFields,
+    options: { readonly url?: string | undefined } = {},
+  ): Promise<TypedEvent> {
+    checkOptions(options, ['url'], 'verify()');
     const body = toBytes(rawBody, 'rawBody');
     const values = readHeaders(headers);
-    const { isTimed } = await this.#authenticator.verify(body, values);
-    const read = parseEvent({ rawBody: body, headers: values }, this.#settings);
+    const { account, isTimed } = await this.#authenticator.verify(body, values, options.url);
+    const read = parseEvent({ rawBody: body, headers: values, account }, this.#settings);
     const ageMs = ageOf(read.identity.createdAtMs, this.#settings.now());
     checkDeliveredAge({ ...read, ageMs }, isTimed, this.#settings);
     return read.event;

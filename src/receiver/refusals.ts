@@ -18,6 +18,7 @@ type Refusal = readonly [outcome: RefusedOutcome, status: number, title: string]
 /** The refusal of a delivery, by the code of its error. The member `status` of errors is from here too. */
 export const refusals: Readonly<Record<ReportCode, Refusal>> = {
   not_found: ['rejected', 404, 'Nothing is served under this path'],
+  account_unknown: ['rejected', 404, 'The account is unknown'],
   method_not_allowed: ['rejected', 405, 'Only POST is accepted here'],
   credentials_invalid: ['rejected', 401, 'The credentials are missing or wrong'],
   signature_missing: ['rejected', 403, 'The signature is missing'],

@@ -1,3 +1,4 @@
+import type { AccountOption } from './authentication/account.ts';
 import { type CredentialsCheck, createCredentialsCheck } from './authentication/credentials.ts';
 import type { SignatureCheck } from './authentication/signature-check.ts';
 import { checkMethods, checkNotDirectory } from './checks/application-objects.ts';
@@ -46,6 +47,11 @@ const readers = {
       "is undefined: it must be the webhook's secret_signing_key. If it comes from an environment variable, set " +
         'that one; in a module that is loaded at build time, pass a function: () => process.env.SIGNING_KEY',
     );
+  },
+
+  account({ options: { account } }: Given): AccountOption | undefined {
+    if (account !== undefined) checkFunction(account, 'account');
+    return account;
   },
 
   name({ options: { name } }: Given): string | undefined {

@@ -21,6 +21,7 @@ import {
 import { servedPaths } from './adapter-conformance/served-paths.ts';
 import { unavailableAnswers } from './adapter-conformance/unavailable-answers.ts';
 import { unsentRests } from './adapter-conformance/unsent-rests.ts';
+import { spelledQueries, urls } from './adapter-conformance/urls.ts';
 import { type ConformanceCase, withIds } from './conformance-case.ts';
 
 export type {
@@ -112,6 +113,8 @@ function groupsFor({ wholeBodiesOnly, serveReadBody, servePath }: Platform): rea
     ...(wholeBodiesOnly ? [] : [slowBodies, cutBodies, longBodies, crowdedBodies, unsentRests]),
     hangUps,
     ...(serveReadBody === undefined ? [] : [readBodies]),
+    urls,
+    spelledQueries,
     ...(servePath === undefined ? [] : [servedPaths(servePath)]),
   ];
 }

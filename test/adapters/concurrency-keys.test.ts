@@ -43,7 +43,7 @@ test('the handler of Lambda returns after the key was released: its process stop
   const { gate, receiver, body, headers, isKeyFree } = open();
   const request = {
     method: 'POST',
-    path: '/webhooks',
+    target: '/webhooks',
     headers: Object.entries(headers),
     body: Buffer.from(body),
   };

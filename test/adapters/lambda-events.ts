@@ -4,7 +4,8 @@ import type { ALBEvent, APIGatewayProxyEvent, APIGatewayProxyEventV2 } from 'aws
 /** An HTTP request, as it came to a gateway of AWS. */
 export interface GatewayRequest {
   readonly method: string;
-  readonly path: string;
+  /** Path and query. */
+  readonly target: string;
   /** As they were sent. A gateway reads chunks to their end, and passes the length on. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Buffer;
@@ -38,6 +39,24 @@ function mapValues(
   return Object.fromEntries(Object.entries(lists).map(([name, values]) => [name, join(values)]));
 }
 
+/** Path and query; without one the query is empty, as it is with an empty one. */
+function partsOf({ target }: GatewayRequest): { path: string; query: string } {
+  const [path = '', ...query] = target.split('?');
+  return { path, query: query.join('?') };
+}
+
+/** All values by the name of their parameter. */
+function parametersOf(request: GatewayRequest, read: (text: string) => string): Record<string, string[]> {
+  const values: Record<string, string[]> = {};
+  for (const pair of partsOf(request).query.split('&').filter(Boolean)) {
+    const [name = '', ...value] = pair.split('=');
+    values[read(name)] = [...(values[read(name)] ?? []), read(value.join('='))];
+  }
+  return values;
+}
+
+const decoded = (text: string): string => decodeURIComponent(text.replaceAll('+', ' '));
+
 const last = (values: string[]): string => values.at(-1) ?? '';
 
 const identity = {
@@ -58,9 +77,14 @@ const identity = {
   userArn: null,
 };
 
-/** Of a REST API, or payload format 1.0: names as they were sent, and every value of each. */
+/**
+ * Of a REST API with a domain of its own, or payload format 1.0: names as they were sent, and every value of
+ * each.
+ */
 export function restApiEvent(request: GatewayRequest): APIGatewayProxyEvent {
-  const { method, path } = request;
+  const { method } = request;
+  const { path, query } = partsOf(request);
+  const parameters = parametersOf(request, decoded);
   const multiValueHeaders = valuesOf(request, (name) => name);
   const { body, isBase64Encoded } = encoded(request);
   return {
@@ -69,8 +93,8 @@ export function restApiEvent(request: GatewayRequest): APIGatewayProxyEvent {
     httpMethod: method,
     headers: mapValues(multiValueHeaders, last),
     multiValueHeaders,
-    queryStringParameters: null,
-    multiValueQueryStringParameters: null,
+    queryStringParameters: query === '' ? null : mapValues(parameters, last),
+    multiValueQueryStringParameters: query === '' ? null : parameters,
     pathParameters: null,
     stageVariables: null,
     requestContext: {
@@ -80,7 +104,7 @@ export function restApiEvent(request: GatewayRequest): APIGatewayProxyEvent {
       protocol: 'HTTP/1.1',
       httpMethod: method,
       identity,
-      path: `/production${path}`,
+      path,
       stage: 'production',
       requestId: '7d3ac2f2-4a6c-4d7e-9d56-5c3f0d3c2b1a',
       requestTimeEpoch: 1_767_225_600_000,
@@ -92,16 +116,21 @@ export function restApiEvent(request: GatewayRequest): APIGatewayProxyEvent {
   };
 }
 
-/** Of an HTTP API, payload format 2.0: values of one name are joined, and cookies stand apart. */
+/**
+ * Of an HTTP API, payload format 2.0: the path is decoded, values of one name are joined, and cookies stand
+ * apart.
+ */
 export function httpApiEvent(request: GatewayRequest): APIGatewayProxyEventV2 {
-  const { method, path } = request;
+  const { method } = request;
+  const { path: sentPath, query } = partsOf(request);
+  const path = decodeURIComponent(sentPath);
   const { cookie: cookies, ...others } = valuesOf(request);
   const { body, isBase64Encoded } = encoded(request);
   return {
     version: '2.0',
     routeKey: '$default',
     rawPath: path,
-    rawQueryString: '',
+    rawQueryString: query,
     ...(cookies !== undefined && { cookies }),
     headers: mapValues(others, (values) => values.join(',')),
     requestContext: {
@@ -121,32 +150,35 @@ export function httpApiEvent(request: GatewayRequest): APIGatewayProxyEventV2 {
   };
 }
 
-/** Of a function URL: format 2.0, with another domain. */
+/** Of a function URL: format 2.0 with the path as it was sent, and another domain. */
 export function functionUrlEvent(request: GatewayRequest): APIGatewayProxyEventV2 {
   const event = httpApiEvent(request);
   const domainPrefix = 'abcdefghijklmnopqrstuvwxyz012345';
   const domainName = `${domainPrefix}.lambda-url.eu-central-1.on.aws`;
-  return { ...event, requestContext: { ...event.requestContext, domainPrefix, domainName } };
+  const rawPath = partsOf(request).path;
+  return { ...event, rawPath, requestContext: { ...event.requestContext, domainPrefix, domainName } };
 }
 
 const targetGroup =
   'arn:aws:elasticloadbalancing:eu-central-1:123456789012:targetgroup/receiver/6d0ecf831eec9f09';
 
-/** Of a load balancer: names in lower case; of a name that was sent twice, the last value. */
+/** Of a load balancer: names in lower case; the last value of a name that was sent twice, not decoded. */
 export function loadBalancerEvent(request: GatewayRequest): ALBEvent {
-  const { multiValueHeaders = {}, multiValueQueryStringParameters: _, ...event } = multiValueEvent(request);
-  const lists = Object.entries(multiValueHeaders).map(([name, values = []]) => [name, last(values)]);
-  return { ...event, queryStringParameters: {}, headers: Object.fromEntries(lists) };
+  const { multiValueHeaders: _, multiValueQueryStringParameters: __, ...event } = multiValueEvent(request);
+  return {
+    ...event,
+    queryStringParameters: mapValues(parametersOf(request, String), last),
+    headers: mapValues(valuesOf(request), last),
+  };
 }
 
 /** Of a load balancer whose target group has multi-value headers turned on. */
 export function multiValueEvent(request: GatewayRequest): ALBEvent {
-  const { method, path } = request;
   return {
     requestContext: { elb: { targetGroupArn: targetGroup } },
-    httpMethod: method,
-    path,
-    multiValueQueryStringParameters: {},
+    httpMethod: request.method,
+    path: partsOf(request).path,
+    multiValueQueryStringParameters: parametersOf(request, String),
     multiValueHeaders: valuesOf(request),
     ...encoded(request),
   };

@@ -107,7 +107,8 @@ async function readRequest(incoming: IncomingMessage): Promise<GatewayRequest> {
     index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? ''] as const] : [],
   );
   const headers = sent.filter(([name]) => !/^(connection|transfer-encoding|content-length)$/i.test(name));
-  return { method, path: url, headers: [...headers, ['content-length', String(body.length)]], body };
+  const target = url.replace(/^http:\/\/[^/]*/, '');
+  return { method, target, headers: [...headers, ['content-length', String(body.length)]], body };
 }
 
 function sendResult(gateway: Gateway, result: object, response: ServerResponse): void {

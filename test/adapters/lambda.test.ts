@@ -47,10 +47,14 @@ function create(
   return { handler: toLambda(receiver), reports, handled };
 }
 
-function requestOf(event: object, more: GatewayRequest['headers'] = []): GatewayRequest {
+function requestOf(
+  event: object,
+  more: GatewayRequest['headers'] = [],
+  target = '/webhooks',
+): GatewayRequest {
   const body = Buffer.from(JSON.stringify(event));
   const headers = Object.entries(signedHeaders(body, { key: KEY }));
-  return { method: 'POST', path: '/webhooks', headers: [...headers, ...more], body };
+  return { method: 'POST', target, headers: [...headers, ...more], body };
 }
 
 describe('an event of Lambda', () => {

@@ -85,6 +85,7 @@ export const onHono: OurAdapter = {
 };
 
 const WHOLE_BODIES = 'Lambda gets whole bodies only';
+const NEAREST_QUERIES = 'the gateway hands over parameters, or drops the `?` of an empty query';
 
 export const onLambda = ([place, gateway]: (typeof differentGateways)[number]): OurAdapter => ({
   name: 'toLambda',
@@ -99,6 +100,7 @@ export const onLambda = ([place, gateway]: (typeof differentGateways)[number]): 
     ...(gateway.ofRepeatedHeaders === 'the last' && {
       'repeated headers': 'the balancer passes on the last one only',
     }),
+    'url of a query as it was spelt': NEAREST_QUERIES,
     'slow bodies': WHOLE_BODIES,
     'cut bodies': WHOLE_BODIES,
     'long bodies': WHOLE_BODIES,

@@ -35,7 +35,7 @@ const { Resources } = readTemplate(
 function eventOf({ toEvent }: Gateway, event: object, key = KEY): object {
   const body = Buffer.from(JSON.stringify(event));
   const headers = Object.entries(signedHeaders(body, { key }));
-  return toEvent({ method: 'POST', path: '/webhooks', headers, body });
+  return toEvent({ method: 'POST', target: '/webhooks', headers, body });
 }
 
 describe('the template of examples/lambda', () => {

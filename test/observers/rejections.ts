@@ -3,6 +3,7 @@ import { defineProvider, hmacSignature, type ReportCode } from 'posthorn';
 import { createService, serviceParts } from '../../src/providers/banking-service/service.ts';
 import { post } from '../support/served.ts';
 import { MINUTE_MS } from '../support/step-clock.ts';
+import { throwing } from '../support/throwing.ts';
 import { OTHER_KEY, payload, VAULT_TOKEN } from './secrets.ts';
 import { authorized, json, type Situation, secretEvent, sendPart, unsigned } from './situation.ts';
 
@@ -21,6 +22,12 @@ type Rejection = Situation & { readonly name: ReportCode };
 /** How each code of what is refused as no event of the service comes about. */
 export const rejections: readonly Rejection[] = [
   { name: 'not_found', expected: { status: 404 }, run: ({ url }) => post(`${url}/x`, json, unsigned) },
+  {
+    name: 'account_unknown',
+    options: () => ({ account: throwing(VAULT_TOKEN) }),
+    expected: { status: 404 },
+    run: ({ send }) => send(json),
+  },
   {
     name: 'method_not_allowed',
     expected: { status: 405 },

@@ -140,6 +140,7 @@ describe('codes are types:', () => {
         case undefined:
           return 'handled';
         case 'not_found':
+        case 'account_unknown':
         case 'method_not_allowed':
         case 'credentials_invalid':
         case 'signature_missing':

@@ -16,17 +16,19 @@ import { Seen } from '../support/seen.ts';
 /** Parts of an adapter for Node.js; each that is given takes the place of the right one. */
 interface Parts {
   readonly headers?: (request: IncomingMessage) => Delivery['headers'];
+  readonly url?: (request: IncomingMessage) => string | undefined;
   readonly readBody?: (request: IncomingMessage, options: BodyOptions) => ReturnType<Delivery['readBody']>;
   readonly reply?: (reply: Reply) => Reply;
   /** Called when the receiver rejects. */
   readonly fail?: (request: IncomingMessage) => void;
 }
 
-function handlerOf(receiver: Mountable, { headers, readBody, reply, fail }: Parts) {
+function handlerOf(receiver: Mountable, { headers, url, readBody, reply, fail }: Parts) {
   return (request: IncomingMessage, response: ServerResponse): void => {
     const delivery: Delivery = {
       ...toDelivery(request, response),
       ...(headers && { headers: headers(request) }),
+      ...(url && { url: url(request) }),
       ...(readBody && { readBody: (options) => readBody(request, options) }),
     };
     receiver.receive(delivery).then(
@@ -107,6 +109,11 @@ function namedInLowerCase({ rawHeaders }: IncomingMessage): Delivery['headers'] 
   );
 }
 
+function respeltUrl({ url = '' }: IncomingMessage): string {
+  const { pathname, searchParams } = new URL(url, 'http://127.0.0.1');
+  return searchParams.size === 0 ? pathname : `${pathname}?${searchParams}`;
+}
+
 interface Mistake {
   readonly parts: Parts;
   /** The names of cases that must fail. */
@@ -118,6 +125,30 @@ interface Mistake {
 const READ_BODY = 'a body that was read before: is answered 500 at once';
 
 const mistakes: Readonly<Record<string, Mistake>> = {
+  'leaves out the url': {
+    parts: { url: () => undefined },
+    fails: ['url: the path alone'],
+    tells:
+      /the url of the delivery must be .*\/webhooks.*, got .*undefined.*\nurl of a delivery must be path/,
+  },
+  'decodes the url': {
+    parts: { url: ({ url = '' }) => decodeURIComponent(url) },
+    fails: ['url: a query with percent-encoding', 'url: an absolute target, which names scheme and host'],
+    tells: /not decoded or parsed/,
+  },
+  'leaves the host in the url': {
+    parts: { url: ({ url }) => url },
+    fails: ['url: an absolute target, which names scheme and host'],
+    tells: /without scheme and host/,
+  },
+  'parses the query': {
+    parts: { url: respeltUrl },
+    fails: [
+      'url of a query as it was spelt: an empty one',
+      'url of a query as it was spelt: one that a parser would spell otherwise',
+    ],
+    tells: /not decoded or parsed/,
+  },
   'decodes the body to text first': {
     parts: { readBody: text },
     fails: ['400: bytes that are not UTF-8', '400: a byte order mark'],

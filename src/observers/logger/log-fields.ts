@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { oneLine } from '../../receiver/outcomes/one-line.ts';
 import type { Outcome } from '../../receiver/outcomes/outcome.ts';
-import type { HandlerReport, Report } from '../../receiver/outcomes/report.ts';
+import type { HandlerReport, Report, ReportedEvent } from '../../receiver/outcomes/report.ts';
 import { stackFramesOf } from '../../receiver/outcomes/stack-frames.ts';
 import type { ReportCode } from '../../receiver/refusals.ts';
 import { messageOf } from '../../receiver/values/foreign-values.ts';
@@ -23,8 +23,8 @@ export interface LogFields {
   readonly status?: number | undefined;
   /** The code of the error. */
   readonly code?: ReportCode | undefined;
-  /** The id and the type, as far as they could be read from an authentic body. */
-  readonly event?: { readonly id: string; readonly type: string | undefined } | undefined;
+  /** The id, the type and the account, as far as they could be read from an authentic request. */
+  readonly event?: Pick<ReportedEvent, 'id' | 'type' | 'account'> | undefined;
   /** The number of the attempt, from 1. */
   readonly attempt?: number | undefined;
   /** True if no further attempt could be counted on. */
@@ -65,7 +65,7 @@ export function toLogFields(report: Report, provider: string | undefined): LogFi
     source: report.source === 'delivery' ? undefined : report.source,
     status: report.status,
     code: report.code,
-    event: event && { id: oneLine(event.id), type: event.type && oneLine(event.type) },
+    event: event && toEventFields(event),
     attempt: report.attempt,
     final: report.final || undefined,
     late: report.late || undefined,
@@ -78,6 +78,11 @@ export function toLogFields(report: Report, provider: string | undefined): LogFi
       stack: stackFramesOf(error).join(' ') || undefined,
     },
   });
+}
+
+function toEventFields({ id, type, account }: ReportedEvent): LogFields['event'] {
+  const fields = { id: oneLine(id), type: type && oneLine(type) };
+  return account === undefined ? fields : { ...fields, account: oneLine(account) };
 }
 
 function toHandlerFields({ name, ok, durationMs, keyWaitMs, skipped }: HandlerReport): HandlerReport {

@@ -41,6 +41,7 @@ export function reportAttributes(report: Report): Attributes {
   return {
     'posthorn.receiver': report.receiver,
     'posthorn.provider': report.provider,
+    'posthorn.account': report.event?.account && shortName(report.event.account),
     'posthorn.outcome': report.outcome,
     'error.type': report.code,
     'http.response.status_code': isDelivery && !late ? report.status : undefined,

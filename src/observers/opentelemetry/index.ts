@@ -5,6 +5,7 @@ import type { TypedEvent } from '../../receiver/events/event-types.ts';
 import type { MiddlewareContext } from '../../receiver/handling/handlers/middleware.ts';
 import type { ObserveOptions, Observer } from '../../receiver/outcomes/report.ts';
 import { propertyOf, show } from '../../receiver/values/foreign-values.ts';
+import { accountLabelsFor } from '../account-labels.ts';
 import { DeliveryMetrics } from './metrics.ts';
 import { quietly } from './quietly.ts';
 import { DeliverySpans } from './spans.ts';
@@ -55,7 +56,7 @@ export function observeWithOpenTelemetry(receiver: TracedReceiver, options: Open
   if (meterProvider !== undefined && !isMeterProvider(meterProvider))
     throw noProvider('meterProvider', 'getMeter', meterProvider);
   const spans = new DeliverySpans(tracerProvider);
-  const metrics = new DeliveryMetrics(meterProvider, receiver.name);
+  const metrics = new DeliveryMetrics(meterProvider, receiver.name, accountLabelsFor(receiver));
   receiver.use((_event, context, next) => {
     const isHandler = context.step === 'handle';
     return spans.around(context, isHandler ? () => metrics.around(context, next) : next);

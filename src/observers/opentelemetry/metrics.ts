@@ -11,6 +11,7 @@ import type { MiddlewareContext } from '../../receiver/handling/handlers/middlew
 import { type HandlerReport, type Report, warningCodeOf } from '../../receiver/outcomes/report.ts';
 import { performance } from '../../receiver/timing/process-clock.ts';
 import { isInstance } from '../../receiver/values/foreign-values.ts';
+import type { AccountLabels } from '../account-labels.ts';
 import { quietly } from './quietly.ts';
 
 /** In seconds: from a handler of a millisecond to the service's time limit, and up to `maxRunMs`. */
@@ -20,13 +21,19 @@ const BOUNDARIES = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 
 export class DeliveryMetrics {
   readonly #provider: MeterProvider | undefined;
   readonly #receiver: string | undefined;
+  readonly #accounts: AccountLabels | undefined;
   #instruments: Instruments | undefined;
   /** A late report repeats the handlers of the earlier one. */
   readonly #counted = new WeakSet<HandlerReport>();
 
-  constructor(provider: MeterProvider | undefined, receiver: string | undefined) {
+  constructor(
+    provider: MeterProvider | undefined,
+    receiver: string | undefined,
+    accounts: AccountLabels | undefined,
+  ) {
     this.#provider = provider;
     this.#receiver = receiver;
+    this.#accounts = accounts;
   }
 
   /** Measures a handler. */
@@ -57,9 +64,11 @@ export class DeliveryMetrics {
   report(report: Report): void {
     const { deliveries, deliveryDuration, lateEnds, warnings, endpointAtRisk } = this.#read();
     const attributes = this.#attributes(report, attributesOf(report));
-    if (report.late) lateEnds.add(1, attributes);
+    // Histograms would have too many series.
+    const counted = withoutUndefined({ ...attributes, 'posthorn.account': this.#accounts?.labelOf(report) });
+    if (report.late) lateEnds.add(1, counted);
     else {
-      deliveries.add(1, attributes);
+      deliveries.add(1, counted);
       deliveryDuration.record(report.durationMs / 1_000, attributes);
       // The late report of a run repeats it.
       if (report.endpointAtRisk) endpointAtRisk.add(1, attributes);

@@ -5,6 +5,7 @@ import type { Health } from '../../receiver/health/health.ts';
 import type { ObserveOptions, Observer } from '../../receiver/outcomes/report.ts';
 import { providerOf } from '../../receiver/provider/provider-of.ts';
 import { propertyOf, show } from '../../receiver/values/foreign-values.ts';
+import { accountLabelsFor } from '../account-labels.ts';
 import { type AddHealth, createHealthMetrics, healthMetricNames } from './health.ts';
 import { createReportMetrics, type ReportMetrics, reportMetricNames } from './reports.ts';
 
@@ -35,8 +36,9 @@ export interface MeasuredReceiver {
 /**
  * Counts and times the reports of a receiver as metrics of prom-client, and asks for its health at each
  * scrape. Labels are outcomes, codes, entities of the provider's types (`other` for the rest), names of
- * handlers, the name of the provider, and that of the receiver, if it has one. No label holds an id, or a
- * text that a sender chooses. docs/operations.md has every metric, alert rules and a dashboard.
+ * handlers, the name of the provider, that of the receiver, if it has one, and the first hundred accounts of
+ * a receiver of several. No label holds the id of an event, or a text that a sender chooses.
+ * docs/operations.md has every metric, alert rules and a dashboard.
  *
  * The default log stays on. Receivers share a register if each has a `name` of its own.
  *
@@ -64,7 +66,7 @@ export function observeWithPrometheus(receiver: MeasuredReceiver, options: Prome
   const { name: provider } = providerOf(receiver);
   const labels = { ...(name !== undefined && { receiver: name }) };
   const reportLabels = { ...labels, ...(provider !== undefined && { provider }) };
-  receiver.observe(reports(reportLabels), { keepDefaultLog: true });
+  receiver.observe(reports(reportLabels, accountLabelsFor(receiver)), { keepDefaultLog: true });
   addHealth(labels, () => receiver.health());
 }
 

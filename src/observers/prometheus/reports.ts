@@ -5,6 +5,7 @@ import {
   warningCodeOf,
   warningCodes,
 } from '../../receiver/outcomes/report.ts';
+import type { AccountLabels } from '../account-labels.ts';
 
 const names = {
   deliveries: 'posthorn_deliveries_total',
@@ -28,16 +29,23 @@ const HANDLER_BUCKETS = [...ANSWER_BUCKETS, 60, 120, 240];
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Returns the observer of a receiver, whose values have `labels`. */
-export type ReportMetrics = (labels: Labels) => Observer;
+/**
+ * Returns the observer of a receiver, whose values have `labels`. With `accounts`, the counters of what has
+ * ended have the account too: histograms would have too many series.
+ */
+export type ReportMetrics = (labels: Labels, accounts: AccountLabels | undefined) => Observer;
 
 /** Creates the metrics of the reports of receivers. */
 export function createReportMetrics(register: Registry<RegistryContentType>): ReportMetrics {
   const created = createMetrics([register]);
-  return (labels) => createObserver(created, labels);
+  return (labels, accounts) => createObserver(created, labels, accounts);
 }
 
-function createObserver(created: ReturnType<typeof createMetrics>, labels: Labels): Observer {
+function createObserver(
+  created: ReturnType<typeof createMetrics>,
+  labels: Labels,
+  accounts: AccountLabels | undefined,
+): Observer {
   const { ended, lateRuns, endpointAtRisk, warnings, answers, handlers, keyWaits } = created;
   // increase() does not see the first value of a counter that only appears with it.
   endpointAtRisk.inc(labels, 0);
@@ -48,7 +56,8 @@ function createObserver(created: ReturnType<typeof createMetrics>, labels: Label
   return (report) => {
     const { outcome, code = 'none', source } = report;
     const entity = report.typeLabels?.entity ?? 'other';
-    (report.late ? lateRuns : ended[source]).inc({ ...labels, outcome, code, entity });
+    const account = accounts && { account: accounts.labelOf(report) };
+    (report.late ? lateRuns : ended[source]).inc({ ...labels, ...account, outcome, code, entity });
     if (source === 'delivery' && !report.late) {
       answers.observe({ ...labels, outcome, entity }, report.durationMs / 1_000);
       if (report.endpointAtRisk) endpointAtRisk.inc(labels);
@@ -70,7 +79,7 @@ type Registers = Registry<RegistryContentType>[];
 const OWN_LABELS = ['receiver', 'provider'];
 
 function createMetrics(registers: Registers) {
-  const labelNames = [...OWN_LABELS, 'outcome', 'code', 'entity'];
+  const labelNames = [...OWN_LABELS, 'account', 'outcome', 'code', 'entity'];
   const counterOf = (name: string, help: string): Counter =>
     new Counter({ name, help, labelNames, registers });
   const ended = {

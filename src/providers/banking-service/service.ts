@@ -2,7 +2,7 @@ import { HmacScheme } from '../../receiver/authentication/hmac-scheme.ts';
 import { invalidOption } from '../../receiver/checks/check-options.ts';
 import type { TypeList } from '../../receiver/events/type-list.ts';
 import { withChecked } from '../../receiver/provider/checked-provider.ts';
-import { bareKey, type EventKeyFunction } from '../../receiver/provider/event-key.ts';
+import { bareKeyFunctionOf, type EventKeyFunction } from '../../receiver/provider/event-key.ts';
 import type { Provider, ProviderTesting } from '../../receiver/provider/provider.ts';
 import { rulesOfDelays } from '../../receiver/provider/retry-rules.ts';
 import { show } from '../../receiver/values/foreign-values.ts';
@@ -22,12 +22,14 @@ export interface ServiceParts extends Pick<Provider, 'name' | 'answerWithinMs'> 
   readonly testing?: (signatureHeader: string) => ProviderTesting;
 }
 
+const NAME = 'banking-service';
+
 /** The service itself (interface, "Limits" and "Events"). */
 export const serviceParts: ServiceParts = {
-  name: 'banking-service',
+  name: NAME,
   // Versions that knew no other provider stored no name, and used ids as keys.
   storedName: undefined,
-  keyOf: bareKey,
+  keyOf: bareKeyFunctionOf(NAME),
   types: serviceTypes,
   // The interface's neutral name; the real header contains the vendor's name.
   signatureHeader: 'x-service-signature',

@@ -6,12 +6,14 @@ import { checkDeclaredLength, checkEncoding, checkMethod, type RequestHead } fro
 import type { HeaderValues } from '../request/headers.ts';
 import { performance } from '../timing/process-clock.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
+import { type AccountOption, readAccount } from './account.ts';
 import type { CredentialsCheck } from './credentials.ts';
 import { OtherReceivers } from './other-receivers.ts';
 import type { SentSignature, SignatureCheck } from './signature-check.ts';
 
 /** The settings of authentication. */
 interface AuthenticationSettings extends BodyLimits {
+  readonly account: AccountOption | undefined;
   readonly signature: SignatureCheck;
   readonly authentication: CredentialsCheck;
   readonly deadlineMs: number;
@@ -22,6 +24,8 @@ interface AuthenticationSettings extends BodyLimits {
 export interface Authentic {
   readonly rawBody: Uint8Array;
   readonly headers: HeaderValues;
+  /** The account of the sender; undefined for a receiver of one account. */
+  readonly account: string | undefined;
   /** The index of the signing key that matched. */
   readonly keyIndex: number;
   /** True if the sender has signed the time as well: an old copy of the request is refused. */
@@ -33,6 +37,12 @@ export type AuthenticationResult =
   | { readonly authentic: Authentic }
   /** `bodyRead` is true if the body was read to its end before the error. */
   | { readonly error: unknown; readonly bodyRead: boolean };
+
+/** The sender as the head of a request names it, before anything is authentic. */
+interface SenderInHead {
+  readonly account: string | undefined;
+  readonly sent: SentSignature;
+}
 
 /** Authenticates deliveries: credentials, then the signature of the body. */
 export class Authenticator {
@@ -54,16 +64,17 @@ export class Authenticator {
   async authenticate(delivery: Delivery, head: RequestHead, bodyBy: number): Promise<AuthenticationResult> {
     let bodyRead = false;
     try {
-      const sent = this.#checkHead(delivery, head);
+      const { account, sent } = this.#checkHead(delivery, head);
       const { bytes: rawBody, share } = await this.#bodies.read(delivery, bodyBy);
       bodyRead = true;
       try {
-        const keys = await this.#settings.signature.keys(bodyBy);
+        const fetched = this.#settings.signature.keys(bodyBy, account);
+        const keys = 'verify' in fetched ? fetched : await this.#bodyMemory.whileWaiting(share, fetched);
         const found = keys.verify(rawBody, sent, this.#otherReceivers);
         const keyIndex = typeof found === 'number' ? found : await inTime(found, bodyBy);
         checkSignedTime(sent, this.#settings.now());
         const isTimed = sent.signedAtMs !== undefined;
-        return { authentic: { rawBody, headers: head.headers, keyIndex, isTimed } };
+        return { authentic: { rawBody, headers: head.headers, account, keyIndex, isTimed } };
       } finally {
         this.#bodyMemory.release(share);
       }
@@ -72,27 +83,37 @@ export class Authenticator {
     }
   }
 
-  /** Makes the cheap checks, before the body is buffered. Returns the sent signature. */
-  #checkHead({ method }: Delivery, head: RequestHead): SentSignature {
-    const { authentication, signature, maxBodyBytes } = this.#settings;
+  /** Makes the cheap checks, before the body is buffered. */
+  #checkHead({ method, url }: Delivery, head: RequestHead): SenderInHead {
     checkMethod(method);
-    authentication.check(head.headers);
-    const sent = signature.readHead(head.headers);
+    const sender = this.#readSender(head.headers, url);
     checkEncoding(head);
-    checkDeclaredLength(head, maxBodyBytes);
-    return sent;
+    checkDeclaredLength(head, this.#settings.maxBodyBytes);
+    return sender;
+  }
+
+  #readSender(headers: HeaderValues, url: string | undefined): SenderInHead {
+    const { account, authentication, signature } = this.#settings;
+    authentication.check(headers);
+    return {
+      account: account && readAccount(account, headers, url),
+      sent: signature.readHead(headers),
+    };
   }
 
   /** Checks a body that has been read already. */
-  async verify(rawBody: Uint8Array, headers: HeaderValues): Promise<{ readonly isTimed: boolean }> {
-    const { authentication, signature, deadlineMs, now } = this.#settings;
-    authentication.check(headers);
-    const sent = signature.readHead(headers);
+  async verify(
+    rawBody: Uint8Array,
+    headers: HeaderValues,
+    url: string | undefined,
+  ): Promise<Pick<Authentic, 'account' | 'isTimed'>> {
+    const { signature, deadlineMs, now } = this.#settings;
+    const { account, sent } = this.#readSender(headers, url);
     const by = performance.now() + deadlineMs;
-    const keys = await signature.keys(by);
+    const keys = await signature.keys(by, account);
     await inTime(Promise.resolve(keys.verify(rawBody, sent)), by);
     checkSignedTime(sent, now());
-    return { isTimed: sent.signedAtMs !== undefined };
+    return { account, isTimed: sent.signedAtMs !== undefined };
   }
 }
 

@@ -2,15 +2,16 @@ import { SignatureError, UnavailableError } from '../errors.ts';
 import type { HeaderValues } from '../request/headers.ts';
 import { SentHeaders } from '../request/single-headers.ts';
 import { isInstance, messageOf } from '../values/foreign-values.ts';
+import { ofAccount } from './account.ts';
 import { type Key, readKeys } from './key.ts';
 import type { CustomSignature, SentSignature, SignatureCheck, SigningKeySet } from './signature-check.ts';
-import { createKeySource, type SigningKeys } from './signing-keys.ts';
+import { createKeySource, type ImportKeys, type SigningKeys } from './signing-keys.ts';
 
 /** Creates the check for a signature that a function of the application verifies. */
 export function createCustomCheck(signature: CustomSignature, signingKey: SigningKeys): SignatureCheck {
-  const importKeys = (keys: Key | readonly Key[], name: string): SigningKeySet => {
+  const importKeys: ImportKeys<SigningKeySet> = (keys, name, account) => {
     const list = readKeys(keys, name);
-    return { verify: (rawBody, sent) => findKey(signature, list, rawBody, sent) };
+    return { verify: (rawBody, sent) => findKey(signature, list, { account, rawBody, sent }) };
   };
   return {
     keys: createKeySource(signingKey, importKeys),
@@ -25,11 +26,16 @@ function toSent(values: HeaderValues): SentSignature {
   return { headers, signatures: [], signedAtMs: undefined, toleranceMs: 0, content: undefined };
 }
 
+interface SignedRequest {
+  readonly account: string | undefined;
+  readonly rawBody: Uint8Array;
+  readonly sent: SentSignature;
+}
+
 async function findKey(
   signature: CustomSignature,
   keys: readonly Key[],
-  rawBody: Uint8Array,
-  { headers }: SentSignature,
+  { account, rawBody, sent: { headers } }: SignedRequest,
 ): Promise<number> {
   for (const [index, key] of keys.entries()) {
     const isFound = await isSigned(() => signature.verify({ rawBody, headers, key }));
@@ -40,7 +46,7 @@ async function findKey(
   }
   throw new SignatureError(
     'signature_mismatch',
-    'verify of the provider found no key that signed the request',
+    `verify of the provider found no key${ofAccount(account)} that signed the request`,
   );
 }
 

@@ -3,13 +3,14 @@ import { ConfigurationError, SignatureError } from '../errors.ts';
 import type { HeaderValues } from '../request/headers.ts';
 import { SentHeaders, type SingleHeaders } from '../request/single-headers.ts';
 import { dropPromise, isInstance, messageOf, show } from '../values/foreign-values.ts';
+import { ofAccount } from './account.ts';
 import { findKey, type HmacAlgorithm, type HmacEncoding, HmacKey, importText } from './hmac-key.ts';
 import { type Key, readKeys } from './key.ts';
 import { type OtherReceivers, rememberKeys } from './other-receivers.ts';
 import { keyAdvice, missingMessage } from './signature-advice.ts';
 import type { SentSignature, SignatureAdvice, SignatureScheme, SigningKeySet } from './signature-check.ts';
 import { digestForm, formOf, isDigest } from './signature-form.ts';
-import { createKeySource } from './signing-keys.ts';
+import { createKeySource, type ImportKeys } from './signing-keys.ts';
 
 /** The parts of a signature, as {@link HmacSignatureOptions.read} finds them in the headers. */
 export interface ReadSignature {
@@ -63,10 +64,10 @@ export class HmacScheme implements SignatureScheme {
 
   createCheck: SignatureScheme['createCheck'] = (signingKey, advice) => {
     const isFixed = typeof signingKey !== 'function';
-    const importKeys = (keys: Key | readonly Key[], name: string): SigningKeySet => {
+    const importKeys: ImportKeys<SigningKeySet> = (keys, name, account) => {
       const imported = readKeys(keys, name).map((key) => this.#importKey(key));
       if (isFixed) rememberKeys(imported);
-      return new HmacKeySet(imported);
+      return new HmacKeySet(imported, account);
     };
     return {
       keys: createKeySource(signingKey, importKeys),
@@ -152,9 +153,11 @@ export class HmacScheme implements SignatureScheme {
 /** The keys of one delivery, or of all if they are fixed. */
 class HmacKeySet implements SigningKeySet {
   readonly #keys: readonly HmacKey[];
+  readonly #account: string | undefined;
 
-  constructor(keys: readonly HmacKey[]) {
+  constructor(keys: readonly HmacKey[], account: string | undefined) {
     this.#keys = keys;
+    this.#account = account;
   }
 
   verify(rawBody: Uint8Array, { content, signatures }: SentSignature, others?: OtherReceivers): number {
@@ -164,10 +167,11 @@ class HmacKeySet implements SigningKeySet {
     const count = this.#keys.length;
     const problem =
       count === 1 ? 'does not match the signing key' : `matches none of the ${count} signing keys`;
+    const whose = ofAccount(this.#account);
     const advice = `${this.#keys.map(keyAdvice).join('')}${others?.advice(signed, signatures) ?? ''}`;
     throw new SignatureError(
       'signature_mismatch',
-      `the signature ${problem}: the sender used another key, or the body was changed on its way${advice}`,
+      `the signature ${problem}${whose}: the sender used another key, or the body was changed on its way${advice}`,
     );
   }
 }

@@ -1,53 +1,51 @@
-import { ConfigurationError, UnavailableError } from '../errors.ts';
+import { ConfigurationError } from '../errors.ts';
 import type { Awaitable } from '../timing/awaitable.ts';
-import { performance } from '../timing/process-clock.ts';
-import { SharedCall } from '../timing/shared-call.ts';
-import { withTimeLimit } from '../timing/time-limit.ts';
-import { messageOf } from '../values/foreign-values.ts';
+import { ofAccount } from './account.ts';
 import type { Key } from './key.ts';
+import { type FetchKeys, KeyCalls } from './key-calls.ts';
 
 /**
- * Fixed keys, or a function that fetches them, for example from a secrets manager. A function may return
- * undefined, as `process.env` does: then there is no key, and the delivery is answered 503.
+ * Fixed keys, or a function that fetches them, for example from a secrets manager. With the option `account`
+ * the function gets the account, and returns undefined or an empty list for one that it does not know.
+ * Without `account` it may return undefined too, as `process.env` does: then the delivery is answered 503.
  */
-export type SigningKeys = Key | readonly Key[] | (() => Awaitable<Key | readonly Key[] | undefined>);
+export type SigningKeys =
+  | Key
+  | readonly Key[]
+  | ((account?: string) => Awaitable<Key | readonly Key[] | undefined>);
 
 /**
- * Returns the keys that are valid now, by `deadline` (of the monotonic clock). Rejects with
- * {@link UnavailableError}.
+ * Returns the keys that are valid now for an account, by `deadline` (of the monotonic clock). Rejects with
+ * UnavailableError, and with RequestError for an account without a key.
  */
-export type KeySource<Keys> = (deadline: number) => Awaitable<Keys>;
+export type KeySource<Keys> = (deadline: number, account: string | undefined) => Awaitable<Keys>;
 
-/** A function that takes longer counts as failed, so that the delivery is answered in time all the same. */
-const KEY_SOURCE_TIMEOUT_MS = 5_000;
+/** Checks keys. `name` is for errors; `account` is the one whose keys they are. */
+export type ImportKeys<Keys> = (
+  keys: Key | readonly Key[],
+  name: string,
+  account: string | undefined,
+) => Keys;
 
-/**
- * Creates a source of keys, which `importKeys` checks. Deliveries that wait share one call of the function.
- * After a late call, the next delivery calls the function again.
- */
+/** Creates a source of keys, which `importKeys` checks. */
 export function createKeySource<Keys>(
   signingKey: SigningKeys,
-  importKeys: (keys: Key | readonly Key[], name: string) => Keys,
+  importKeys: ImportKeys<Keys>,
 ): KeySource<Keys> {
   if (typeof signingKey !== 'function') {
-    const keys = importKeys(signingKey, 'signingKey');
+    const keys = importKeys(signingKey, 'signingKey', undefined);
     return () => keys;
   }
-  const fetchKeys = async () => {
-    const keys = await signingKey();
-    if (keys !== undefined) return importKeys(keys, 'the result of the signingKey function');
+  const fetchKeys: FetchKeys<Keys> = async (account) => {
+    const keys = await signingKey(account);
+    const isNone = keys === undefined || (Array.isArray(keys) && keys.length === 0);
+    if (account !== undefined && isNone) return undefined;
+    if (keys !== undefined)
+      return importKeys(keys, `the result of the signingKey function${ofAccount(account)}`, account);
     throw new ConfigurationError(
       'it returned undefined; if it reads an environment variable, set it for the running process',
     );
   };
-  const lateError = () => new Error('it did not answer in time');
-  const fetching = new SharedCall(() => withTimeLimit(fetchKeys(), KEY_SOURCE_TIMEOUT_MS, lateError));
-  return async (deadline) => {
-    try {
-      return await withTimeLimit(fetching.ask(), Math.max(0, deadline - performance.now()), lateError);
-    } catch (cause) {
-      const message = `the signingKey function gave no key: ${messageOf(cause)}`;
-      throw new UnavailableError('keys_unavailable', message, { cause });
-    }
-  };
+  const calls = new KeyCalls(fetchKeys);
+  return (deadline, account) => calls.ask(deadline, account);
 }

@@ -5,8 +5,8 @@ import type { CheckedProvider } from './checked-provider.ts';
 /** What the receiver knows of an event, whatever form the sender gives it. */
 export interface EventIdentity {
   /**
-   * Names the event in the store, in dead letters and in queues. For the default provider it is the id; for
-   * any other it is made of the provider's name, the account and the id.
+   * Names the event in the store, in dead letters and in queues. For the default provider with one account it
+   * is the id; for any other it is made of the provider's name, the account and the id.
    */
   readonly key: string;
   /** The sender's id. */
@@ -49,15 +49,18 @@ export interface StoredSender {
   readonly account?: string | undefined;
 }
 
-/** Returns the sender as it is stored: the default provider writes nothing, as versions without others. */
+/**
+ * Returns the sender as it is stored: the default provider with one account writes nothing, as versions
+ * without others.
+ */
 export function senderOf(
   { id, account }: EventMembers,
   { storedName }: Pick<CheckedProvider, 'storedName'>,
 ): StoredSender {
-  if (storedName === undefined) return {};
+  if (storedName === undefined && account === undefined) return {};
   return {
     ...(id !== undefined && { eventId: id }),
-    provider: storedName,
+    ...(storedName !== undefined && { provider: storedName }),
     ...(account !== undefined && { account }),
   };
 }

@@ -28,8 +28,17 @@ export function keyFunctionOf(name: string): EventKeyFunction {
     account === undefined ? `${start}-:${id}` : `${start}${account.length}:${account}:${id}`;
 }
 
-/** The key of an event of the default provider: its id, escaped if it looks like a key of another one. */
-export const bareKey: EventKeyFunction = ({ id }) => (isEscapedKey(id) ? `handled:${id}` : id);
+/**
+ * Creates the function for the keys of the default provider. A key is the id, escaped if it looks like a key
+ * of another one. If there are accounts, it is as that of any other provider.
+ */
+export function bareKeyFunctionOf(name: string): EventKeyFunction {
+  const keyOf = keyFunctionOf(name);
+  return (origin) => {
+    if (origin.account !== undefined) return keyOf(origin);
+    return isEscapedKey(origin.id) ? `handled:${origin.id}` : origin.id;
+  };
+}
 
 /** Returns true for a key that has the escape of `claim-id.ts` already. */
 export function isEscapedKey(key: string): boolean {

@@ -4,21 +4,23 @@ import { UnavailableError } from '../errors.ts';
 export interface BodyShare {
   heldBytes: number;
   isReleased: boolean;
-  /** Called once if the unfinished body must be dropped. */
-  readonly giveWay: (reason: UnavailableError) => void;
+  /** Called once if the body must be dropped while it is unfinished, or waits. */
+  giveWay: (reason: UnavailableError) => void;
 }
 
 /**
  * Limits the memory for bodies whose signature is not verified yet, and for the bodies of events that wait.
  * These wait for another process, for permits, or for a connection to the store, the queue or the dead
  * letters. Bytes count once they have arrived, whatever length the sender declared. When they exceed
- * `maxBufferedBytes`, the unfinished body with the least recent progress gives way, so that a sender of many
- * stalled bodies cannot keep other senders out.
+ * `maxBufferedBytes`, the unverified body with the least recent progress gives way, so that a sender of many
+ * stalled bodies, or of bodies whose keys come late, cannot keep other senders out.
  */
 export class BodyMemory {
   readonly #maxBufferedBytes: number;
   #heldBytes = 0;
-  /** Bodies that have arrived in part. The one with the least recent progress comes first. */
+  /**
+   * Bodies that have arrived in part, or wait for keys. The one with the least recent progress comes first.
+   */
   readonly #unfinished = new Set<BodyShare>();
 
   constructor(maxBufferedBytes: number) {
@@ -74,6 +76,18 @@ export class BodyMemory {
     const fits = this.#heldBytes <= this.#maxBufferedBytes;
     if (!fits) this.release(share);
     return fits;
+  }
+
+  /**
+   * Waits with a body that has arrived. Meanwhile it gives way as an unfinished body does: then this rejects
+   * with {@link UnavailableError}.
+   */
+  whileWaiting<T>(share: BodyShare, awaited: PromiseLike<T>): Promise<T> {
+    const gaveWay = new Promise<never>((_resolve, reject) => {
+      share.giveWay = reject;
+    });
+    this.#unfinished.add(share);
+    return Promise.race([awaited, gaveWay]).finally(() => this.#unfinished.delete(share));
   }
 
   release(share: BodyShare): void {

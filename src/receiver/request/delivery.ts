@@ -11,6 +11,11 @@ export interface Delivery {
   /** All values of each name, in any usual form: a header that was sent twice must show twice. */
   readonly headers: HeaderFields;
   /**
+   * Path and query as the sender wrote them, such as `/webhooks/m17?token=x`: with the prefixes of mounts,
+   * not decoded, and without scheme and host. It is neither logged nor stored, because it may hold a token.
+   */
+  readonly url?: string | undefined;
+  /**
    * Returns the unchanged body, as bytes or text, if it has arrived already, else a promise of it. Throws or
    * rejects with a `RequestError` (`body_too_large`, `body_incomplete`), or with a `ConfigurationError`
    * (`body_already_parsed`) if something else has read it.
@@ -67,8 +72,10 @@ export function checkDelivery(delivery: Delivery): void {
       `receive() takes a delivery, an object with method, headers and readBody; got ${typeNameOf(delivery)}`,
     );
   }
-  const { method, readBody, waitUntil, isConnected, timeLimitMs } = delivery;
+  const { method, url, readBody, waitUntil, isConnected, timeLimitMs } = delivery;
   checkMember('method', method, typeof method === 'string', 'the method of the request, a string');
+  const isUrl = url === undefined || typeof url === 'string';
+  checkMember('url', url, isUrl, 'the path and the query of the request, a string, or left out');
   checkMember('readBody', readBody, typeof readBody === 'function', 'a function that gives the raw body');
   checkMember('waitUntil', waitUntil, isFunctionIfGiven(waitUntil), 'a function, or left out');
   checkMember('isConnected', isConnected, isFunctionIfGiven(isConnected), 'a function, or left out');

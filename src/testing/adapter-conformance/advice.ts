@@ -48,9 +48,14 @@ export const READ_BODY: string =
   "ConfigurationError with the code body_already_parsed: a stream that was read never ends again, and a parser's " +
   'result cannot be verified.';
 
+export const URL_AS_SENT: string =
+  'url of a delivery must be path and query of the request as they were sent: with the prefix of a mount ' +
+  '(originalUrl), not decoded or parsed, and without scheme and host, which a proxy may send in the target.';
+
 export const PATHS: string =
   'The path of a mount is not a pattern: compare it with the path of the request, without its query and one slash at ' +
-  'its end, once both are decoded (decodeURI), and escape what the router of the framework would take for a parameter.';
+  'its end, once both are decoded (decodeURI), and escape what the router of the framework would take for a parameter. ' +
+  URL_AS_SENT;
 
 export const HANG_UP: string =
   'A sender that hangs up must not abort receive. From then on isConnected of the delivery must return false. Set ' +

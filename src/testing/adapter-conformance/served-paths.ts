@@ -52,6 +52,8 @@ function serves(servePath: ServePath): Group['checks'] {
         for (const target of [...served, ...others]) statuses[target] = (await send(target)).status;
         const expected = [...served.map((target) => [target, 200]), ...others.map((target) => [target, 404])];
         expectEqual(statuses, Object.fromEntries(expected), 'the statuses of deliveries by their target');
+        const urls = endpoint.deliveries.map(({ url }) => url);
+        expectEqual(urls, served, 'the url of each delivery');
         expectEqual(endpoint.handled.length, served.length, 'the number of events that were handled');
       },
   );

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { DeadLetters } from 'posthorn';
 import { expect, test } from 'vitest';
 import { LetterOperations } from '../../../src/receiver/dead-letters/letter-operations.ts';
-import { bareKey } from '../../../src/receiver/provider/event-key.ts';
+import { bareKeyFunctionOf } from '../../../src/receiver/provider/event-key.ts';
 import { BodyMemory } from '../../../src/receiver/request/body-memory.ts';
 import { fakeTime, passUntil } from '../../support/fake-time.ts';
 import { Gate } from '../../support/gate.ts';
@@ -49,7 +49,7 @@ function slowed(deadLetters: DeadLetters, delaysMs: readonly number[]) {
   return { slow, overlaps, isIdle: () => [...active.values()].every((count) => count === 0) };
 }
 
-const provider = { keyOf: bareKey, storedName: undefined };
+const provider = { keyOf: bareKeyFunctionOf('banking-service'), storedName: undefined };
 
 test('operations on one id run in the order of their calls, and none of a removed letter afterwards', async () => {
   const pass = fakeTime();

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { enqueueingId, handlingId, keyId, PROBE_ID } from '../../../src/receiver/dedupe/claim-id.ts';
-import { bareKey, keyFunctionOf, keyStart } from '../../../src/receiver/provider/event-key.ts';
+import { bareKeyFunctionOf, keyFunctionOf, keyStart } from '../../../src/receiver/provider/event-key.ts';
 
 /** Texts that look like keys of ours, as parts and as a whole. */
 const text = fc
@@ -14,6 +14,7 @@ const text = fc
       .map((parts) => parts.join('')),
   )
   .filter((any) => any !== '');
+const bareKey = bareKeyFunctionOf('bank');
 const name = fc.constantFrom('stripe', 'acme', 'a', '1.2', 'from', 'handled');
 const account = fc.option(text, { nil: undefined });
 const origin = fc.record({ name, account, id: text });
@@ -33,6 +34,16 @@ describe('the key of an event', () => {
         const keys = [one, other].map((each) => keyFunctionOf(each.name)(each));
         const isSame = one.name === other.name && one.account === other.account && one.id === other.id;
         expect(keys[0] === keys[1]).toBe(isSame);
+      }),
+    );
+  });
+
+  test('of the default provider has the account, if there are several', () => {
+    expect(bareKey({ id: 'evt_1', account: 'm17' })).toBe('handled:from:4:bank:3:m17:evt_1');
+    fc.assert(
+      fc.property(account, text, account, text, (account, id, otherAccount, otherId) => {
+        const isSame = account === otherAccount && id === otherId;
+        expect(bareKey({ account, id }) === bareKey({ account: otherAccount, id: otherId })).toBe(isSame);
       }),
     );
   });
@@ -72,7 +83,7 @@ describe('the key of an event', () => {
         const start = keyStart({ key, id: each.id });
         expect(start + each.id).toBe(key);
         expect(keyFunctionOf(each.name)({ ...each, id: 'another' })).toBe(`${start}another`);
-        expect(keyStart({ key: bareKey(each), id: each.id })).toBe('');
+        expect(keyStart({ key: bareKey({ id: each.id }), id: each.id })).toBe('');
       }),
     );
   });

@@ -21,6 +21,11 @@ describe('receive never rejects: what is no delivery is answered 500 and reporte
       message: /^method .*; got undefined$/,
     },
     {
+      name: 'a url that is no text',
+      delivery: { ...delivery, url: new URL('http://example.com/?token=x') },
+      message: /^url of a delivery must be the path and the query of the request, .*; got URL$/,
+    },
+    {
       name: 'no readBody',
       delivery: { ...delivery, readBody: undefined },
       message: /^readBody .*; got undefined$/,

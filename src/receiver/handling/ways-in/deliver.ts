@@ -100,7 +100,7 @@ function begin(
     return { facts: { bodyRead }, answer: refuse(error) };
   }
   const { authentic } = authentication;
-  const { headers, keyIndex, rawBody } = authentic;
+  const { account, headers, keyIndex, rawBody } = authentic;
   const { settings } = services;
   let read: AgedEvent | undefined;
   try {
@@ -112,10 +112,12 @@ function begin(
     return { facts: { event, isFinalByAge, keyIndex, bodyRead: true }, ...followedOrAnswer };
   } catch (error) {
     const refused = refuse(isReadFailure(error) ? error.cause : error);
-    const { event, isFinalByAge } = factsOfRefused(error, refused.error, read, settings);
+    const { event: known, isFinalByAge } = factsOfRefused(error, refused.error, read, settings);
+    // Without it the event would be parked under the key of another account's event.
+    const event = { ...known, account };
     const facts = { event, isFinalByAge, keyIndex, bodyRead: true };
     if (!isFinalByAge && !(refused.error instanceof EventError)) return { facts, answer: refused };
-    const content = { rawBody, headers, receivedAt: arrival.receivedAt, event: event ?? {} };
+    const content = { rawBody, headers, receivedAt: arrival.receivedAt, event };
     return { facts, answer: parkRefused(services, refused, content, arrival) };
   }
 }

@@ -135,8 +135,8 @@ function reportedEvent(
   if (id === undefined) return undefined;
   // An event without an id was parked under the key that the answer has.
   const key = event?.id === undefined ? id : keyOf({ id, account });
-  if (key === id) return { id, type };
-  return { id, type, key, ...(account !== undefined && { account }) };
+  if (key === id && account === undefined) return { id, type };
+  return { id, type, ...(key !== id && { key }), ...(account !== undefined && { account }) };
 }
 
 /** Leaves out repetitions, because a store that fails is called again and again. */

@@ -33,13 +33,10 @@ export async function replay(
 
 /** The event of a dead letter, as far as the letter says. */
 function membersOf(letter: DeadLetter): EventMembers {
-  const sendersId =
-    propertyOf(letter, 'eventId') ?? (letter?.provider === undefined ? propertyOf(letter, 'id') : undefined);
-  return {
-    id: textOf(sendersId),
-    type: textOf(propertyOf(letter, 'type')),
-    account: textOf(propertyOf(letter, 'account')),
-  };
+  const account = textOf(propertyOf(letter, 'account'));
+  const isIdBare = account === undefined && propertyOf(letter, 'provider') === undefined;
+  const sendersId = propertyOf(letter, 'eventId') ?? (isIdBare ? propertyOf(letter, 'id') : undefined);
+  return { id: textOf(sendersId), type: textOf(propertyOf(letter, 'type')), account };
 }
 
 async function runParked(
