@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { AnyEvent, Authentication, Receiver } from 'posthorn';
+import type { AnyEvent, Authentication } from 'posthorn';
 
 /** The settings that the examples take from the environment. */
 export const port: number = Number(process.env.PORT ?? 3000);
@@ -29,9 +29,9 @@ export function printEvent(event: AnyEvent): void {
 }
 
 /** Prints the address of the server, and a command that sends a signed event to it. */
-export function announce(server: Server | { readonly port: number }): void {
+export function announce(server: Server | { readonly port: number }, path = '/webhooks'): void {
   const { port: actualPort } = 'port' in server ? server : (server.address() as AddressInfo);
-  const url = `http://127.0.0.1:${actualPort}/webhooks`;
+  const url = `http://127.0.0.1:${actualPort}${path}`;
   if (process.env.SIGNING_KEY === undefined) console.log(`signing key, made up for this run: ${signingKey}`);
   console.log(`send a signed event:\n${sampleCommand(url)}`);
   console.log(`listening on ${url}`);
@@ -73,8 +73,13 @@ interface Closable {
   readonly close: () => unknown;
 }
 
+/** A receiver, or several as one. */
+interface ClosableReceiver {
+  readonly close: () => Promise<{ readonly abandoned: readonly unknown[] }>;
+}
+
 /** On SIGTERM and SIGINT: nothing new is accepted, what runs is finished, and then the queue is closed. */
-export function closeOnSignal(source: Closable, receiver: Pick<Receiver, 'close'>, queue?: Closable): void {
+export function closeOnSignal(source: Closable, receiver: ClosableReceiver, queue?: Closable): void {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, async () => {
       await source.close();

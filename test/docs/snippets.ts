@@ -67,6 +67,7 @@ export function starterIn(folder: string, directory: string, addresses: NodeJS.P
       ...process.env,
       ...addresses,
       SIGNING_KEY: key,
+      STRIPE_SIGNING_KEY: key,
       // Else the SDK of AWS warns on Node.js 20.
       AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
     };

@@ -52,21 +52,35 @@ export class Examples {
     return startProgram(builtFile(file), this.#environment(environment), this.#directory);
   }
 
+  /** Starts the program `posthorn`, in the folder and the environment of the examples. */
+  posthorn(args: readonly string[], environment: NodeJS.ProcessEnv): ChildProgram {
+    return startPosthorn(args, this.#environment(environment), this.#directory);
+  }
+
   #environment(own: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
     const POSTGRES_URL = `postgres://postgres@127.0.0.1:${this.postgres.port}/postgres`;
     return { PATH: process.env.PATH, PORT: '0', REDIS_URL: this.#redisUrl, POSTGRES_URL, ...own };
   }
 
   /** Lends an example that listens, with the command that it prints; it must end well on a signal. */
-  async run(
+  run(
     name: string,
     environment: NodeJS.ProcessEnv,
     use: (program: ChildProgram, command: string) => Promise<void>,
   ): Promise<void> {
+    return this.listen(name, environment, async (program) => use(program, await program.line(/^body=/)));
+  }
+
+  /** Lends an example that listens, with its address; it must end well on a signal. */
+  async listen(
+    name: string,
+    environment: NodeJS.ProcessEnv,
+    use: (program: ChildProgram, url: string) => Promise<void>,
+  ): Promise<void> {
     const program = this.start(`${name}/server`, environment);
     try {
-      await program.line(/^listening on http:\/\/127\.0\.0\.1:\d+\/webhooks$/);
-      await use(program, await program.line(/^body=/));
+      const listening = await program.line(/^listening on http:\/\/127\.0\.0\.1:\d+\/webhooks/);
+      await use(program, listening.replace('listening on ', ''));
     } finally {
       program.kill('SIGTERM');
       expect(await program.exit).toBe(0);
@@ -107,8 +121,7 @@ export class Examples {
         expect(await answer.json()).toMatchObject({ outcome: 'parked' });
         // A module that listened would find the port taken.
         const { port: PORT } = new URL(url);
-        const start = (args: readonly string[]) =>
-          startPosthorn(args, this.#environment({ ...environment, PORT }), this.#directory);
+        const start = (args: readonly string[]) => this.posthorn(args, { ...environment, PORT });
         await expectReplayed(start, builtFile(`${name}/receiver`), parked.id);
       });
     });
@@ -116,6 +129,6 @@ export class Examples {
 }
 
 /** The built form of a file of an example. */
-function builtFile(file: string): string {
+export function builtFile(file: string): string {
   return join(packageRoot, 'dist', 'examples', `${file}.js`);
 }

@@ -14,7 +14,14 @@ const examples = readdirSync(folder, { withFileTypes: true })
 
 test('each example creates its receiver in a module of its own, for the commands of dead letters', () => {
   expect(examples.length).toBeGreaterThan(14);
-  const modules = ['receiver.ts', 'receiver.js', 'src/receiver.mts', 'src/lib/server/receiver.js'];
+  // With several senders each one has a module.
+  const modules = [
+    'receiver.ts',
+    'stripe-receiver.ts',
+    'receiver.js',
+    'src/receiver.mts',
+    'src/lib/server/receiver.js',
+  ];
   const exportsReceiver = (path: string): boolean =>
     existsSync(path) && /^export const receiver\b/m.test(readFileSync(path, 'utf8'));
   const without = examples.filter(

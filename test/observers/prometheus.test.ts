@@ -1,7 +1,7 @@
 import { ConfigurationError, createReceiver, type Receiver } from 'posthorn';
 import { observeWithPrometheus } from 'posthorn/prometheus';
 import { createEvent } from 'posthorn/testing';
-import { register as defaultRegister, type OpenMetricsContentType, Registry } from 'prom-client';
+import { register as defaultRegister, Gauge, type OpenMetricsContentType, Registry } from 'prom-client';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createLetter } from '../stores/kit/conformance.ts';
 import { deliveryOf } from '../support/delivery-of.ts';
@@ -247,16 +247,44 @@ describe('observeWithPrometheus', () => {
     expect(await register.metrics()).toMatch(/^posthorn_deliveries_total\{.*\} 1$/m);
   });
 
-  test('twice on one register is an error that says the way out; on two it is none', () => {
-    const receiver = create();
-    const register = observe(receiver);
-    for (const second of [receiver, create()]) {
-      expect(() => observeWithPrometheus(second, { register })).toThrow(
-        /has posthorn_deliveries_total already: .*\{ register: new Registry\(\) \}/,
-      );
+  test('receivers with names of their own share a register; a name that is taken is an error', async () => {
+    const register = new Registry();
+    const named = (name?: string): Receiver => createReceiver({ signingKey: KEY, ...(name && { name }) });
+    const [banking, shop, unnamed] = [named('banking'), named('shop'), named()];
+    for (const receiver of [banking, shop, unnamed]) observeWithPrometheus(receiver, { register });
+    for (const [second, message] of [
+      [banking, /has a receiver named "banking" already: .* createReceiver\(\{ name: 'stripe' \}\)/],
+      [named('shop'), /has a receiver named "shop" already/],
+      [named(), /has a receiver without a name already/],
+    ] as const)
+      expect(() => observeWithPrometheus(second, { register })).toThrow(message);
+    observe(banking);
+
+    await shop.on('*', () => {}).receive(deliveryOf(createEvent('transfer.created')));
+    const families = await scrape(register);
+    expect(samplesOf(families, 'posthorn_deliveries_total').map(({ labels }) => labels.receiver)).toEqual([
+      'shop',
+    ]);
+    for (const name of [
+      'posthorn_store_up',
+      'posthorn_endpoint_at_risk_total',
+      'posthorn_last_delivery_timestamp_seconds',
+    ]) {
+      const expected = name.startsWith('posthorn_last') ? ['shop'] : ['banking', 'shop', undefined];
+      expect(samplesOf(families, name).map(({ labels }) => labels.receiver)).toEqual(expected);
     }
-    observe(receiver);
-    observe(create());
+  });
+
+  test('begins anew in a register that was cleared, and refuses the metrics of another copy', async () => {
+    const register = observe(create());
+    register.clear();
+    observeWithPrometheus(create(), { register });
+    expect(samplesOf(await scrape(register), 'posthorn_store_up')).toHaveLength(1);
+    const other = new Registry();
+    new Gauge({ name: 'posthorn_runs', help: 'of another copy', registers: [other] });
+    expect(() => observeWithPrometheus(create(), { register: other })).toThrow(
+      /has posthorn_runs already, from another copy .*\{ register: new Registry\(\) \}/,
+    );
   });
 
   test('an error leaves nothing behind in the register', () => {

@@ -65,34 +65,46 @@ const metrics: readonly HealthMetric[] = [
 
 export const healthMetricNames: readonly string[] = metrics.map(({ name }) => name);
 
-/** Creates the metrics of a receiver's health. At each scrape one question serves all of them. */
-export function createHealthMetrics(
-  register: Registry<RegistryContentType>,
-  labels: Readonly<Record<string, string>>,
-  askHealth: () => Promise<Health>,
-): void {
-  let asked: Promise<Health> | undefined;
-  const health = (): Promise<Health> => {
-    asked ??= askHealth().finally(() => {
-      asked = undefined;
-    });
-    return asked;
-  };
+type Labels = Readonly<Record<string, string>>;
+
+/** Adds a receiver, with the labels of its values. */
+export type AddHealth = (labels: Labels, askHealth: () => Promise<Health>) => void;
+
+/** Creates the metrics of the health of receivers. */
+export function createHealthMetrics(register: Registry<RegistryContentType>): AddHealth {
+  const receivers: { readonly labels: Labels; readonly health: () => Promise<Health> }[] = [];
   for (const { name, help, aggregator, read } of metrics) {
     const gauge: Gauge = new Gauge({
       name,
       help,
       aggregator,
-      labelNames: Object.keys(labels),
+      labelNames: ['receiver'],
       registers: [register],
       collect: async () => {
-        const value = read(await health());
-        // A foreign dead letter may hold a value that gauge.set refuses: it would fail the whole scrape.
-        if (value !== undefined && Number.isFinite(value)) gauge.set(labels, value);
-        else gauge.remove(labels);
+        await Promise.all(
+          receivers.map(async ({ labels, health }) => setOrRemove(gauge, labels, read(await health()))),
+        );
       },
     });
   }
+  return (labels, askHealth) => void receivers.push({ labels, health: askedOnce(askHealth) });
+}
+
+/** At each scrape one question serves all metrics. */
+function askedOnce(askHealth: () => Promise<Health>): () => Promise<Health> {
+  let asked: Promise<Health> | undefined;
+  return () => {
+    asked ??= askHealth().finally(() => {
+      asked = undefined;
+    });
+    return asked;
+  };
+}
+
+function setOrRemove(gauge: Gauge, labels: Labels, value: number | undefined): void {
+  // A foreign dead letter may hold a value that gauge.set refuses: it would fail the whole scrape.
+  if (value !== undefined && Number.isFinite(value)) gauge.set(labels, value);
+  else gauge.remove(labels);
 }
 
 function inSeconds(ms: number | undefined): number | undefined {

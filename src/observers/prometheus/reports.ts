@@ -30,19 +30,26 @@ const HANDLER_BUCKETS = [...ANSWER_BUCKETS, 60, 120, 240];
 type Labels = Readonly<Record<string, string>>;
 
 /**
- * Creates the metrics of reports, each with `labels`; returns the observer that updates them. With
- * `accounts`, the counters of what has ended have the account too: histograms would have too many series.
+ * Returns the observer of a receiver, whose values have `labels`. With `accounts`, the counters of what has
+ * ended have the account too: histograms would have too many series.
  */
-export function createReportMetrics(
-  register: Registry<RegistryContentType>,
+export type ReportMetrics = (labels: Labels, accounts: AccountLabels | undefined) => Observer;
+
+/** Creates the metrics of the reports of receivers. */
+export function createReportMetrics(register: Registry<RegistryContentType>): ReportMetrics {
+  const created = createMetrics([register]);
+  return (labels, accounts) => createObserver(created, labels, accounts);
+}
+
+function createObserver(
+  created: ReturnType<typeof createMetrics>,
   labels: Labels,
   accounts: AccountLabels | undefined,
 ): Observer {
-  const { ended, lateRuns, endpointAtRisk, warnings, answers, handlers, keyWaits } = createMetrics(
-    [register],
-    labels,
-    accounts !== undefined,
-  );
+  const { ended, lateRuns, endpointAtRisk, warnings, answers, handlers, keyWaits } = created;
+  // increase() does not see the first value of a counter that only appears with it.
+  endpointAtRisk.inc(labels, 0);
+  for (const code of warningCodes) warnings.inc({ ...labels, code }, 0);
   // A late report repeats the handlers of the earlier one.
   const counted = new WeakSet<HandlerReport>();
 
@@ -68,9 +75,11 @@ export function createReportMetrics(
 
 type Registers = Registry<RegistryContentType>[];
 
-function createMetrics(registers: Registers, labels: Labels, hasAccounts: boolean) {
-  const own = Object.keys(labels);
-  const labelNames = [...own, ...(hasAccounts ? ['account'] : []), 'outcome', 'code', 'entity'];
+/** The labels of a receiver, in each of its metrics. A value without one of them is fine. */
+const OWN_LABELS = ['receiver', 'provider'];
+
+function createMetrics(registers: Registers) {
+  const labelNames = [...OWN_LABELS, 'account', 'outcome', 'code', 'entity'];
   const counterOf = (name: string, help: string): Counter =>
     new Counter({ name, help, labelNames, registers });
   const ended = {
@@ -82,40 +91,37 @@ function createMetrics(registers: Registers, labels: Labels, hasAccounts: boolea
   const endpointAtRisk = new Counter({
     name: names.endpointAtRisk,
     help: 'Last attempts that were answered as failed: the service may stop sending events.',
-    labelNames: own,
+    labelNames: OWN_LABELS,
     registers,
   });
   const warnings = new Counter({
     name: names.warnings,
     help: 'Warnings, once for each report that has them.',
-    labelNames: [...own, 'code'],
+    labelNames: [...OWN_LABELS, 'code'],
     registers,
   });
-  // increase() does not see the first value of a counter that only appears with it.
-  endpointAtRisk.inc(labels, 0);
-  for (const code of warningCodes) warnings.inc({ ...labels, code }, 0);
   const answers = new Histogram({
     name: names.answers,
     help: 'From the arrival of a delivery to its answer.',
-    labelNames: [...own, 'outcome', 'entity'],
+    labelNames: [...OWN_LABELS, 'outcome', 'entity'],
     buckets: ANSWER_BUCKETS,
     registers,
   });
-  return { ended, lateRuns, endpointAtRisk, warnings, answers, ...createHandlerMetrics(registers, own) };
+  return { ended, lateRuns, endpointAtRisk, warnings, answers, ...createHandlerMetrics(registers) };
 }
 
-function createHandlerMetrics(registers: Registers, own: readonly string[]) {
+function createHandlerMetrics(registers: Registers) {
   const handlers = new Histogram({
     name: names.handlers,
     help: 'From the start of a handler to its end.',
-    labelNames: [...own, 'handler', 'result'],
+    labelNames: [...OWN_LABELS, 'handler', 'result'],
     buckets: HANDLER_BUCKETS,
     registers,
   });
   const keyWaits = new Histogram({
     name: names.keyWaits,
     help: 'Time that a handler waited for its concurrency key, if it then got it.',
-    labelNames: [...own, 'handler'],
+    labelNames: [...OWN_LABELS, 'handler'],
     buckets: ANSWER_BUCKETS,
     registers,
   });
