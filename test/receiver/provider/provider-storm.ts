@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DeadLetter, DeadLetters, Provider } from 'posthorn';
 import { bankingService, stripe } from 'posthorn/providers';
-import { createEvent, deliver } from 'posthorn/testing';
+import { createEvent, type DeliverOptions, deliver } from 'posthorn/testing';
 import { expect, onTestFinished } from 'vitest';
 import { KeptProcesses } from '../../stores/kit/kept-processes.ts';
 import { pause } from '../../stores/kit/process-storm.ts';
@@ -14,8 +14,8 @@ import { until } from '../../support/until.ts';
 import { handledAgain, lineOf, readStormNotes } from './storm-notes.ts';
 
 const PROCESSES = 3;
-const SENDERS = 20;
-const LEAST_IDS = 300;
+const SENDERS = 15;
+const LEAST_IDS = 200;
 /** One of so many ids is poison for a handler of each sender. */
 const POISON_EVERY = 25;
 /** Of a kill and a freeze. */
@@ -30,6 +30,7 @@ const HANDLERS = ['book', 'mail'];
 const options = { leaseMs: LEASE_MS, deadlineMs: 5_000, maxRunMs: 2_000 };
 
 interface Sender {
+  /** Its provider and account, as the path has them. */
   readonly name: string;
   readonly provider: Provider;
   /** The pauses before its retries; the last one again and again, as if somebody sent the event by hand. */
@@ -39,7 +40,8 @@ interface Sender {
 /** Their schedules are those of test/receiver/provider/storm-program.mjs. */
 const senders: readonly Sender[] = [
   { name: 'banking-service', provider: bankingService(), pausesMs: [500, 2_500, 7_500] },
-  { name: 'stripe', provider: stripe(), pausesMs: [300, 1_200, 3_000, 6_000] },
+  { name: 'stripe/m1', provider: stripe(), pausesMs: [300, 1_200, 3_000, 6_000] },
+  { name: 'stripe/m2', provider: stripe(), pausesMs: [300, 1_200, 3_000, 6_000] },
 ];
 
 /** Where the receivers of a storm keep what they share. */
@@ -52,10 +54,9 @@ export interface StormPlace {
 }
 
 /**
- * Processes with receivers of both senders that are killed and frozen, while both send events of the same
- * ids at the same time. Each event must be handled by the handlers of its own sender, by a replay if it was
- * parked, and nothing may begin again that was recorded as handled. Resolves with what each handler must have
- * handled.
+ * Processes with receivers of both providers are killed and frozen, while all senders send events of the same
+ * ids at the same time. Each event must be handled by its own handlers, by a replay if it was parked. Nothing
+ * may begin again that was recorded as handled. Resolves with what each handler must have handled.
  */
 export async function expectSendersApart(place: StormPlace): Promise<readonly string[]> {
   const storm = new ProviderStorm(place);
@@ -67,7 +68,7 @@ export async function expectSendersApart(place: StormPlace): Promise<readonly st
   const notes = readStormNotes(storm.log);
   const again = handledAgain(notes, freezes, LEASE_MS);
   const report = { ...counts, ids: ids.length, kills: killedAt.size, excused: again.excused };
-  process.stdout.write(`storm of two senders: ${JSON.stringify(report)}\n`);
+  process.stdout.write(`storm of two providers: ${JSON.stringify(report)}\n`);
 
   const expected = ids.flatMap((id) =>
     senders.flatMap(({ name }) => HANDLERS.map((handler) => lineOf(keyOf(name, id), name, handler, name))),
@@ -145,8 +146,8 @@ class ProviderStorm {
   async #sendIds(): Promise<void> {
     while (this.ids.length < LEAST_IDS || !this.#isCalm) {
       const number = this.ids.length;
-      // Every other one looks like a key of the other sender.
-      const id = number % 2 === 0 ? `evt_${number}` : keyOf('stripe', `evt_${number - 1}`);
+      // Every other one looks like a key of another sender.
+      const id = number % 2 === 0 ? `evt_${number}` : keyOf('stripe/m1', `evt_${number - 1}`);
       this.ids.push(id);
       const poison = number % POISON_EVERY === 0 ? pick(HANDLERS) : undefined;
       await Promise.all(senders.map((sender) => this.#send(sender, id, poison)));
@@ -157,7 +158,7 @@ class ProviderStorm {
   async #send({ name, provider, pausesMs }: Sender, id: string, poison: string | undefined): Promise<void> {
     const data = { id: 'TR_1', sender: name, poison };
     const event = { ...createEvent('transfer.created', data, { provider }), id };
-    const deliverOnce = () => this.#deliver(event, { key: `${KEY} ${name}`, provider });
+    const deliverOnce = () => this.#deliver(name, event, { key: `${KEY} ${name}`, provider });
     let attempts = 0;
     await until(
       `the event ${id} of ${name} is accepted`,
@@ -176,13 +177,13 @@ class ProviderStorm {
   }
 
   /** Resolves with true if the event was accepted. */
-  async #deliver(event: object, signing: { readonly key: string; readonly provider: Provider }) {
+  async #deliver(path: string, event: object, signing: Pick<DeliverOptions, 'key' | 'provider'>) {
     const url = this.processes.anyUrl();
     if (url === undefined) return false;
     this.counts.deliveries += 1;
     try {
       const signal = AbortSignal.timeout(ANSWER_LIMIT_MS);
-      const response = await deliver(`${url}${signing.provider.name}`, event, { ...signing, signal });
+      const response = await deliver(`${url}${path}`, event, { ...signing, signal });
       await response.text();
       if (!response.ok) this.counts.refused += 1;
       return response.ok;
@@ -204,17 +205,19 @@ class ProviderStorm {
 
 /** Each letter has the provider and the key of the sender that its event names, and each sender has some. */
 function expectOwn(letters: readonly DeadLetter[]): void {
-  for (const { id: key, provider = 'banking-service', rawBody } of letters) {
-    const { id, ...event } = JSON.parse(Buffer.from(rawBody).toString());
+  const nameOf = ({ provider = 'banking-service', account }: DeadLetter): string =>
+    account === undefined ? provider : `${provider}/${account}`;
+  for (const letter of letters) {
+    const { id, ...event } = JSON.parse(Buffer.from(letter.rawBody).toString());
     const { sender } = event.data.object ?? event.data;
-    expect([provider, key]).toEqual([sender, keyOf(sender, id)]);
+    expect([nameOf(letter), letter.id]).toEqual([sender, keyOf(sender, id)]);
   }
-  const parked = new Set(letters.map(({ provider = 'banking-service' }) => provider));
-  expect([...parked].sort()).toEqual(senders.map(({ name }) => name));
+  expect([...new Set(letters.map(nameOf))].sort()).toEqual(senders.map(({ name }) => name));
 }
 
 /** The key of an event in stores, dead letters and queues. */
 function keyOf(sender: string, id: string): string {
-  if (sender === 'stripe') return `handled:from:6:stripe:-:${id}`;
+  const [provider, account] = sender.split('/');
+  if (account !== undefined) return `handled:from:6:${provider}:2:${account}:${id}`;
   return id.startsWith('handled:from:') ? `handled:${id}` : id;
 }

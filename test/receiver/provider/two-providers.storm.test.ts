@@ -9,7 +9,7 @@ import { expectSendersApart } from './provider-storm.ts';
 
 const SCOPE = 'two-providers';
 
-describe('two senders of the same ids on one Redis', () => {
+describe('two providers with the same ids on one Redis', () => {
   const fixture = useRedis();
 
   test('with a queue: each event is handled by its own handlers, and none again that was recorded', async () => {
@@ -26,7 +26,7 @@ describe('two senders of the same ids on one Redis', () => {
   });
 });
 
-describe('two senders of the same ids on one PostgreSQL', () => {
+describe('two providers with the same ids on one PostgreSQL', () => {
   const fixture = usePostgres();
 
   test('with an inbox: each event is handled once by each of its own handlers', async () => {
