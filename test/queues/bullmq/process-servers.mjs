@@ -2,7 +2,7 @@
 
 import { Redis } from 'ioredis';
 import { Pool } from 'pg';
-import { createPostgresDeadLetters, createPostgresStore } from 'posthorn/postgres';
+import { createPostgresDeadLetters, createPostgresInbox, createPostgresStore } from 'posthorn/postgres';
 import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
 
 export async function openRedis(port, scope, onError) {
@@ -26,6 +26,7 @@ export function openPostgres(port, scope, onError) {
   return {
     store: createPostgresStore(pool, { scope }),
     deadLetters: createPostgresDeadLetters(pool, { scope }),
+    inbox: createPostgresInbox(pool, { scope }),
     queueOptions: { backend: 'postgres', connection, scope },
     close: () => Promise.all(pools.map((one) => one.end())),
   };

@@ -2,14 +2,14 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createEvent, deliver } from 'posthorn/testing';
 import { expect, onTestFinished } from 'vitest';
-import { type ChildProgram, packageRoot, startProgram } from '../../support/child-program.ts';
 import { KEY } from '../../support/served.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { until } from '../../support/until.ts';
-import { type Freeze, mostRunsFrozen, overlapsIn, type Run, readRuns } from './key-runs.ts';
+import { KeptProcesses } from './kept-processes.ts';
+import { mostRunsFrozen, overlapsIn, type Run, readRuns } from './key-runs.ts';
 import { pause } from './process-storm.ts';
 
-const PROGRAM = join(packageRoot, 'test', 'stores', 'kit', 'key-storm-program.mjs');
+const PROGRAM = 'test/stores/kit/key-storm-program.mjs';
 const PROCESSES = 2;
 const LEAST_EVENTS = 2_000;
 /** Of a kill, a long freeze and a short one. */
@@ -45,12 +45,6 @@ export interface StoreOfStorm {
   readonly countKeys: () => number | Promise<number>;
 }
 
-interface Process {
-  readonly program: ChildProgram;
-  readonly pid: string;
-  readonly url: string;
-}
-
 /**
  * Two processes on one store that are killed and started again, and frozen for shorter and longer than a
  * lease, while events are sent until they are accepted. Every event must be handled, and those of one key one
@@ -58,129 +52,84 @@ interface Process {
  */
 export async function expectKeysHold(store: StoreOfStorm): Promise<void> {
   const storm = new KeyStorm(store);
-  onTestFinished(() => storm.stop());
+  const { processes } = storm;
+  onTestFinished(() => processes.stop());
   const startedAt = performance.now();
   await storm.run();
   const seconds = Math.round((performance.now() - startedAt) / 1_000);
-  const { counts, events, freezes } = storm;
+  const { counts, events } = storm;
+  const { crashes, freezes, killedAt } = processes;
   const runs = storm.runs();
   const { overlaps, excused } = overlapsIn(runs, freezes, LEFT_MS);
   const lengths = freezes.map(({ from, to }) => Math.round(to - from));
   const mostFrozen = mostRunsFrozen(excused);
   const found = { overlaps: overlaps.length, excused: excused.length, mostFrozen };
-  const report = { ...counts, seconds, runs: runs.length, freezes: lengths, ...found };
+  const report = { ...counts, kills: killedAt.size, seconds, runs: runs.length, freezes: lengths, ...found };
   process.stdout.write(`storm of keys: ${JSON.stringify(report)}\n`);
   expect(overlaps).toEqual([]);
   // Each run of a process that was frozen had a key of its own.
   expect(mostFrozen).toBeLessThanOrEqual(KEYS);
   const handled = new Set(runs.filter(({ hasEnded }) => hasEnded).map(({ event }) => event));
   expect(events.filter((id) => !handled.has(id))).toEqual([]);
-  expect(storm.crashes).toEqual([]);
-  expect(counts.kills).toBe(ROUNDS);
+  expect(crashes).toEqual([]);
+  expect(killedAt.size).toBe(ROUNDS);
   expect(lengths.filter((ms) => ms > LEASE_MS).length).toBeGreaterThanOrEqual(ROUNDS);
   expect(counts.mostKeys).toBeGreaterThan(0);
 }
 
 class KeyStorm {
-  readonly counts = { deliveries: 0, refused: 0, cut: 0, parked: 0, kills: 0, mostKeys: 0 };
+  readonly counts = { deliveries: 0, refused: 0, cut: 0, parked: 0, mostKeys: 0 };
   readonly events: string[] = [];
-  readonly freezes: Freeze[] = [];
-  /** The output of processes that ended without being killed. */
-  readonly crashes: string[] = [];
+  readonly processes: KeptProcesses;
   readonly #store: StoreOfStorm;
   readonly #log: string = join(temporaryDirectory(), 'log');
-  readonly #killedAt = new Map<string, number>();
-  readonly #running: (Process | undefined)[] = [];
   #accepted = 0;
   #isCalm = false;
-  #isOver = false;
 
   constructor(store: StoreOfStorm) {
     this.#store = store;
     writeFileSync(this.#log, '');
+    const env = { LOG: this.#log, OPTIONS: JSON.stringify(options), ...store.env };
+    this.processes = new KeptProcesses(PROGRAM, env);
   }
 
   /** Resolves once every event is handled, and all keys are free. */
   async run(): Promise<void> {
-    const keptAlive = Array.from({ length: PROCESSES }, (_, place) => this.#keepAlive(place));
-    await until('both processes listen', () => this.#alive().length === PROCESSES);
+    const { processes } = this;
+    processes.start(PROCESSES);
+    await until('both processes listen', () => processes.areAlive());
     await Promise.all([this.#trouble(), ...Array.from({ length: SENDERS }, () => this.#send())]);
-    await until('both processes listen', () => this.#alive().length === PROCESSES);
+    await until('both processes listen', () => processes.areAlive());
     await until('no dead letter is left', () => this.#replay());
     await until('no key is left', async () => (await this.#store.countKeys()) === 0);
     // Each key is free for either process.
     for (let number = 0; number < KEYS * PROCESSES; number += 1) await this.#sendUntilAccepted(this.#event());
     await until('no key is left', async () => (await this.#store.countKeys()) === 0);
-    await this.stop();
-    await Promise.all(keptAlive);
-  }
-
-  /** Ends the processes. */
-  async stop(): Promise<void> {
-    this.#isOver = true;
-    const alive = this.#alive();
-    for (const { program } of alive) program.kill('SIGKILL');
-    await Promise.all(alive.map(({ program }) => program.exit));
+    await processes.stop();
   }
 
   runs(): Run[] {
-    return readRuns(readFileSync(this.#log, 'utf8'), this.#killedAt);
-  }
-
-  #alive(): Process[] {
-    return this.#running.filter((candidate) => candidate !== undefined);
-  }
-
-  /** Starts a process in its place whenever the one before has ended. */
-  async #keepAlive(place: number): Promise<void> {
-    while (!this.#isOver) {
-      const env = { PATH: process.env.PATH, KEY, LOG: this.#log, OPTIONS: JSON.stringify(options) };
-      const program = startProgram(PROGRAM, { ...env, ...this.#store.env }, packageRoot);
-      const [, pid = '', port] = (await program.line(/^listening /)).split(' ');
-      this.#running[place] = { program, pid, url: `http://127.0.0.1:${port}/` };
-      if (this.#isOver) program.kill('SIGKILL');
-      // A kill leaves no exit code.
-      if ((await program.exit) !== null) this.crashes.push(program.lines.join('\n'));
-      this.#running[place] = undefined;
-    }
+    return readRuns(readFileSync(this.#log, 'utf8'), this.processes.killedAt);
   }
 
   /** Kills and freezes a process by turns. */
   async #trouble(): Promise<void> {
+    const { processes } = this;
     const troubles = [
-      () => this.#kill(),
-      () => this.#freeze(LONG_FREEZE_MS),
-      () => this.#freeze(SHORT_FREEZE_MS),
+      () => processes.kill(),
+      () => processes.freeze(LONG_FREEZE_MS),
+      () => processes.freeze(SHORT_FREEZE_MS),
     ];
     for (let number = 0; number < ROUNDS * troubles.length; number += 1) {
       const enough = this.#accepted + EVENTS_BETWEEN;
       await until(
         'more events are accepted, and both processes listen',
-        () => this.#accepted >= enough && this.#alive().length === PROCESSES,
+        () => this.#accepted >= enough && processes.areAlive(),
       );
       this.counts.mostKeys = Math.max(this.counts.mostKeys, await this.#store.countKeys());
       await troubles[number % troubles.length]?.();
     }
     this.#isCalm = true;
-  }
-
-  async #kill(): Promise<void> {
-    const victim = pick(this.#alive());
-    if (victim === undefined) return;
-    victim.program.kill('SIGKILL');
-    this.#killedAt.set(victim.pid, sharedNow());
-    this.counts.kills += 1;
-    await victim.program.exit;
-  }
-
-  async #freeze(ms: number): Promise<void> {
-    const victim = pick(this.#alive());
-    if (victim === undefined) return;
-    const from = sharedNow();
-    victim.program.kill('SIGSTOP');
-    await pause(ms);
-    victim.program.kill('SIGCONT');
-    this.freezes.push({ pid: victim.pid, from, to: sharedNow() });
   }
 
   async #send(): Promise<void> {
@@ -210,12 +159,12 @@ class KeyStorm {
   }
 
   async #deliver(event: ReturnType<typeof createEvent>): Promise<number | undefined> {
-    const to = pick(this.#alive());
+    const to = this.processes.anyUrl();
     if (to === undefined) return undefined;
     this.counts.deliveries += 1;
     try {
       const signal = AbortSignal.timeout(ANSWER_LIMIT_MS);
-      const response = await deliver(to.url, event, { key: KEY, signal });
+      const response = await deliver(to, event, { key: KEY, signal });
       const body: unknown = await response.json();
       if (Reflect.get(Object(body), 'outcome') === 'parked') this.counts.parked += 1;
       if (response.status !== 200) this.counts.refused += 1;
@@ -228,18 +177,9 @@ class KeyStorm {
 
   /** Resolves with true if no dead letter is left. */
   async #replay(): Promise<boolean> {
-    const [first] = this.#alive();
-    if (first === undefined) return false;
-    const response = await fetch(`${first.url}replay`);
+    const url = this.processes.anyUrl();
+    if (url === undefined) return false;
+    const response = await fetch(`${url}replay`);
     return (await response.text()) === '0';
   }
-}
-
-/** The clock of `process.hrtime`, which all processes of a machine share, in milliseconds. */
-function sharedNow(): number {
-  return Number(process.hrtime.bigint()) / 1e6;
-}
-
-function pick<T>(items: readonly T[]): T | undefined {
-  return items[Math.floor(Math.random() * items.length)];
 }
