@@ -32,5 +32,6 @@ export interface LambdaHeaders<Value> {
 
 /** Values of the parameters of a query, by name. */
 export interface LambdaParameters<Value> {
+  /** Names are as the platform gives them. */
   readonly [name: string]: Value | undefined;
 }

@@ -6,7 +6,9 @@ export interface GitHubPayload {
   readonly action?: string;
   /** The user that caused the event. */
   readonly sender?: { readonly id: number; readonly login: string };
+  /** The repository, if the event is of one. */
   readonly repository?: { readonly id: number; readonly name: string; readonly full_name: string };
+  /** The organization, if the event is of one. */
   readonly organization?: { readonly id: number; readonly login: string };
   /** The installation, if the webhook is of a GitHub App. */
   readonly installation?: { readonly id: number };

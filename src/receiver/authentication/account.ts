@@ -5,6 +5,7 @@ import { dropPromise, isInstance, show, textOf, typeNameOf } from '../values/for
 
 /** The parts of a request that name its account. They are not authentic yet. */
 export interface AccountRequest {
+  /** Each with one value. A header that was sent twice throws a SignatureError when it is read. */
   readonly headers: SingleHeaders;
   /**
    * The path and the query as they were sent, for example `/webhooks/m17`, never with a host; empty if the
