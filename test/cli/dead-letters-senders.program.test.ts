@@ -122,7 +122,10 @@ describe('the commands on letters of several senders', () => {
     }
     await deadLetters.put(otherLetter('evt_5'));
     const all = await run('drop --all --yes');
-    expect(all).toMatchObject({ code: 1, stdout: expect.stringContaining('1 dropped, 2 not dropped: ') });
+    expect(all).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('1 dropped, 2 of other providers than the receiver'),
+    });
     expect(all.stdout).toContain('(acme evt_5)');
     expect(await readAll(deadLetters.list())).toHaveLength(2);
     for (const id of ['evt_3', keyOf('vendor', 'evt_4')]) await deadLetters.remove(id);

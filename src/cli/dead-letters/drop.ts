@@ -24,7 +24,7 @@ export interface DropOptions extends SelectionOptions, SourceOptions {
 export async function drop(ids: readonly string[], options: DropOptions): Promise<void> {
   const output = createOutput(options);
   checkSelection(ids, options);
-  const selection = new Selection(ids, options);
+  const selection = new Selection(ids, options, { others: true });
   const work: Work = { selection, options, output };
   if (!selection.isByIds && !options.yes && !options.dryRun) await confirmMany(options);
   await withSource(options, (source) =>

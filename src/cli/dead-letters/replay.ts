@@ -16,7 +16,7 @@ export async function replay(ids: readonly string[], options: ReplayOptions): Pr
   const output = createOutput(options);
   checkSelection(ids, options);
   // Somebody may have recorded an old event and sent it again, so it is replayed by its id only.
-  const selection = new Selection(ids, options, true);
+  const selection = new Selection(ids, options, { old: true, others: true });
   const work: Work = { selection, options, output };
   await withSource(options, (source) =>
     options.dryRun ? foresee(work, 'replayed', source) : replayAll(work, source),

@@ -34,6 +34,8 @@ interface Skipped {
    * The number of dead letters that only their ids select, because they were too old when they were parked.
    */
   readonly old: number;
+  /** The number of dead letters of other providers than the receiver's, which only their ids select. */
+  readonly others: number;
   /** The ids without a dead letter. */
   readonly missing: readonly string[];
   /** True if there are dead letters beyond the limit. They are not counted, because that reads them all. */
@@ -49,32 +51,44 @@ function namesOf(ids: readonly string[]): string {
   return hidden > 0 ? `${names.join(', ')} and ${hidden} more` : names.join(', ');
 }
 
+/** The dead letters that a command leaves, unless their ids select them. */
+interface Left {
+  /** Those that were parked as `event_too_old`. */
+  readonly old?: boolean;
+  /** Those of other providers than the receiver's. */
+  readonly others?: boolean;
+}
+
 /** The dead letters that a command asked for, and those that it did not get. */
 export class Selection {
   readonly #ids: readonly string[];
   readonly #options: SelectionOptions;
-  readonly #leavesOld: boolean;
+  readonly #leaves: Left;
   readonly #running: RunningLetter[] = [];
   readonly #missing: string[] = [];
   #old = 0;
+  #others = 0;
   #hasMore = false;
   #isEmpty = true;
   #hasType = false;
   #hasOtherSender = false;
   #unreadable: PosthornError | undefined;
 
-  /**
-   * Without ids, selects every dead letter that the options let through. `leavesOld` leaves out dead letters
-   * that were parked as `event_too_old`, unless an id selects them.
-   */
-  constructor(ids: readonly string[], options: SelectionOptions, leavesOld = false) {
+  /** Without ids, selects every dead letter that the options let through, without those that it leaves. */
+  constructor(ids: readonly string[], options: SelectionOptions, leaves: Left = {}) {
     this.#ids = [...new Set(ids)];
     this.#options = options;
-    this.#leavesOld = leavesOld && !this.isByIds;
+    this.#leaves = this.isByIds ? {} : leaves;
   }
 
   get skipped(): Skipped {
-    return { running: this.#running, old: this.#old, missing: this.#missing, more: this.#hasMore };
+    return {
+      running: this.#running,
+      old: this.#old,
+      others: this.#others,
+      missing: this.#missing,
+      more: this.#hasMore,
+    };
   }
 
   /** True if the list was read and has no dead letter at all. */
@@ -87,29 +101,29 @@ export class Selection {
     return this.#ids.length > 0;
   }
 
-  async *letters({ deadLetters, types }: Source): AsyncGenerator<DeadLetter, void, undefined> {
+  async *letters({ deadLetters, provider }: Source): AsyncGenerator<DeadLetter, void, undefined> {
     const { limit = Number.POSITIVE_INFINITY } = this.#options;
     let count = 0;
     for await (const letter of this.isByIds ? this.#named(deadLetters) : this.#listed(deadLetters)) {
       this.#isEmpty = false;
-      if (!this.#isMeant(letter) || this.#skips(letter)) continue;
+      if (!this.#isMeant(letter) || this.#skips(letter, provider)) continue;
       this.#hasMore = count >= limit;
       if (this.#hasMore) return;
       count += 1;
       yield letter;
     }
-    this.#checkType(types);
+    this.#checkType(provider);
   }
 
   /**
    * A misspelt type must not look like one without dead letters. New types are known by their dead letters,
    * and those of another sender by the receiver, unless there is one of its dead letters at least.
    */
-  #checkType(types: Source['types']): void {
+  #checkType(provider: Source['provider']): void {
     const { type = '*', after } = this.#options;
     if (this.#hasType || this.#hasOtherSender || after !== undefined || this.#unreadable !== undefined)
       return;
-    if (serviceTypes.isPattern(type) || isPatternOf(types, type)) return;
+    if (serviceTypes.isPattern(type) || isPatternOf(provider, type)) return;
     if (!hasServiceForm(type))
       throw usageError(`option '--type <pattern>' argument '${type}' is invalid. ${TYPE_FORM}`);
     const nearest = serviceTypes.nearestPattern(type);
@@ -129,13 +143,17 @@ export class Selection {
     throw new CommandError('failed', `events that may still be running: ${names}; try again later`);
   }
 
-  #skips(letter: DeadLetter): boolean {
+  #skips(letter: DeadLetter, provider: Source['provider']): boolean {
     const { id, runningUntil, reason } = letter;
+    if (this.#leaves.others && provider !== undefined && provider.storedName !== letter.provider) {
+      this.#others += 1;
+      return true;
+    }
     if (runningUntil !== undefined && isRunning(letter)) {
       this.#running.push({ id, runningUntil: letterTime(runningUntil) });
       return true;
     }
-    const isOld = this.#leavesOld && reason === 'event_too_old';
+    const isOld = this.#leaves.old === true && reason === 'event_too_old';
     if (isOld) this.#old += 1;
     return isOld;
   }
@@ -181,10 +199,10 @@ export class Selection {
 }
 
 /** Returns true for a pattern that the receiver would take. */
-function isPatternOf(types: Source['types'], pattern: string): boolean {
+function isPatternOf(provider: Source['provider'], pattern: string): boolean {
   try {
-    types?.checkPattern(pattern);
-    return types !== undefined;
+    provider?.types.checkPattern(pattern);
+    return provider !== undefined;
   } catch {
     return false;
   }

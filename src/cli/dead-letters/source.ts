@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { Option } from 'commander';
 import type { DeadLetters } from '../../receiver/dead-letters/dead-letters.ts';
-import type { TypeRules } from '../../receiver/events/type-rules.ts';
+import type { CheckedProvider } from '../../receiver/provider/checked-provider.ts';
 import { createFileDeadLetters } from '../../stores/file/dead-letters.ts';
 import { usageError } from '../failure.ts';
 import { loadReceiver, type ReceiverModule } from '../receiver-module.ts';
@@ -30,8 +30,8 @@ export interface Source {
   readonly receiver?: ReceiverModule['receiver'];
   /** The dead letters of the receiver, which may differ from `deadLetters`. */
   readonly receiverLetters?: ReceiverModule['deadLetters'];
-  /** The types of the receiver's provider. Undefined for a receiver of an earlier version. */
-  readonly types?: Pick<TypeRules, 'checkPattern'> | undefined;
+  /** The provider of the receiver. Undefined for a receiver of an earlier version. */
+  readonly provider?: Pick<CheckedProvider, 'storedName' | 'types'> | undefined;
 }
 
 /** The options that say where the dead letters are. */
@@ -89,7 +89,7 @@ async function withReceiver(
   if (deadLetters === undefined) {
     throw usageError('the receiver has no dead letters: say where they are with --dir or --scope');
   }
-  await use({ receiver, deadLetters, receiverLetters, types: module.settings?.provider?.types });
+  await use({ receiver, deadLetters, receiverLetters, provider: module.settings?.provider });
   // Completions that are still pending are written within the grace period of close().
   await receiver.close();
 }

@@ -29,14 +29,15 @@ export interface Done {
 /** Prints what a command has done, and the dead letters that it did not take. */
 export function printSummary({ selection, options, output }: Work, done: Done): void {
   const { value, counts, remark = '', lines = [], untried, next } = done;
-  const { running, old, missing, more } = selection.skipped;
+  const { running, old, others, missing, more } = selection.skipped;
   for (const letter of output.json ? running : []) output.print({ kind: 'running', ...letter }, () => '');
-  const skipped = { running: running.length, old, missing: missing.length, left: untried, more };
+  const skipped = { running: running.length, old, others, missing: missing.length, left: untried, more };
   output.print({ kind: 'summary', ...value, ...skipped, next }, () => [
     `${countsOf(
       ...counts,
       [running.length, 'still running'],
       [old, 'older than the receiver accepts: inspect them, and replay them by their ids'],
+      [others, 'of other providers than the receiver'],
       [untried ?? 0, 'left'],
       [missing.length, 'not found'],
     )}${more ? ', and more beyond --limit' : ''}${remark}`,
