@@ -7,6 +7,7 @@ import { settledWithin } from '../src/receiver/timing/time-limit.ts';
 import { dropPromise, messageOf, propertyOf, typeNameOf } from '../src/receiver/values/foreign-values.ts';
 import type { Mountable } from '../src/receiver-interface.ts';
 import { BodyBuffer, incomplete, tooLarge } from './body-buffer.ts';
+import { urlOf } from './fetch-url.ts';
 import { LINGER_MS } from './linger.ts';
 
 /** Answers a web Request. What the platform hands over beside it may be passed on, for its `waitUntil`. */
@@ -79,15 +80,6 @@ function checkRequest(request: Request): void {
       'Elysia. A request of Node.js goes to toExpress of posthorn/express or toNode of posthorn/node, also in ' +
       `pages/api of Next.js; got ${typeNameOf(request)}`,
   );
-}
-
-/**
- * The text of `url` is cut, because `search` of a parsed URL does not tell an empty query from none. A
- * request of another realm may have no `url`.
- */
-function urlOf(request: Request): string | undefined {
-  const url = propertyOf(request, 'url');
-  return typeof url === 'string' ? url.replace(/^[^/?#]*:\/\/[^/?#]*|#.*$/g, '') : undefined;
 }
 
 type WaitUntil = NonNullable<FetchOptions['waitUntil']>;

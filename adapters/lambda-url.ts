@@ -22,8 +22,8 @@ function pathOf(event: LambdaEvent): unknown {
 
 /**
  * HTTP APIs decode the path; REST APIs, function URLs and load balancers do not
- * (https://github.com/middleapi/standard-server/pull/93). So only that is encoded which no path holds as it
- * is. This is the nearest: of `%2F` an HTTP API leaves a slash.
+ * (https://github.com/middleapi/standard-server/pull/93). So only characters that a path cannot contain are
+ * encoded. A `%2F` stays a slash, because the HTTP API has decoded it.
  */
 function encodedPath(path: string): string {
   return path.replace(/[^!-~]+|[?#]|%(?![\da-f]{2})/gi, encoded);
@@ -54,7 +54,7 @@ function asItIs(text: string): string {
   return text;
 }
 
-/** API Gateway decodes, so this is the nearest: a space may have been sent as `+`, too. */
+/** API Gateway decodes, so the spelling that was sent is not known: a space may have been `+`. */
 function encoded(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }

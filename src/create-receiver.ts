@@ -5,7 +5,7 @@ import type { TypedEvent } from './receiver/events/event-types.ts';
 import type { SchemasByEntity } from './receiver/events/schema.ts';
 import type { AnyOptions } from './receiver/options.ts';
 import { PendingWarnings } from './receiver/outcomes/pending-warnings.ts';
-import { shortDeadlineWarnings } from './receiver/queue/short-deadline.ts';
+import { shortDeadlineWarnings } from './receiver/outcomes/short-deadline.ts';
 import { WebhookReceiver } from './receiver/receiver.ts';
 import { readOptions } from './receiver/settings.ts';
 import { hasFakeTimers } from './receiver/timing/process-clock.ts';

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { type Command, Option } from 'commander';
 import { toNode } from '../../adapters/node.ts';
 import { createReceiver } from '../create-receiver.ts';
-import type { Report } from '../receiver/outcomes/report.ts';
+import { type Report, warningCodeOf } from '../receiver/outcomes/report.ts';
 import type { EventIdentity } from '../receiver/provider/event-identity.ts';
 import type { Delivery } from '../receiver/request/delivery.ts';
 import { readHeaders } from '../receiver/request/headers.ts';
@@ -104,10 +104,12 @@ function printEvent(output: Output, event: object, { id, type, createdAtMs }: Ev
   });
 }
 
+/** A memory store without dead letters and a queue is enough for a program that soon ends. */
+const NEEDLESS: ReadonlySet<string> = new Set(['dead_letters_missing', 'deadline_short']);
+
 function printReport(output: Output, report: Report, advice: string | undefined): void {
   const { error, ...rest } = report;
-  // A memory store without dead letters is enough for a program that soon ends.
-  const warnings = report.warnings.filter((warning) => !warning.startsWith('dead_letters_missing'));
+  const warnings = report.warnings.filter((warning) => !NEEDLESS.has(warningCodeOf(warning)));
   const value = { kind: 'report', ...rest, warnings, ...(error && { message: messageOf(error) }), advice };
   output.print(value, () => [
     lineOf({ ...report, warnings }),

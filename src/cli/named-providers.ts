@@ -1,3 +1,5 @@
+import type { SignatureCheck } from '../receiver/authentication/signature-check.ts';
+import { checkedFormOf } from '../receiver/provider/checked-provider.ts';
 import type { Provider } from '../receiver/provider/provider.ts';
 import type { HeaderValues } from '../receiver/request/headers.ts';
 
@@ -31,15 +33,14 @@ export type OtherSenders = (headers: HeaderValues) => string | undefined;
 export async function createOtherSenders(chosen: Provider): Promise<OtherSenders> {
   const providers = await import('../providers/index.ts');
   const others = [...creators].filter(([name]) => name !== chosen.name);
-  const senders = others.map(([name, create]) => ({ name, provider: create(providers) }));
+  const senders = others.map(([name, create]) => ({ name, check: checkOf(create(providers)) }));
   return (headers) => {
-    const found = senders.find(({ provider }) => hasSignature(headers, provider));
+    const found = senders.find(({ check }) => check.isSent(headers));
     return found && `the headers have a signature of ${found.name}: use --provider ${found.name}`;
   };
 }
 
-function hasSignature(headers: HeaderValues, { signature }: Provider): boolean {
-  if (!('createCheck' in signature)) return false;
-  const check = signature.createCheck(() => undefined, { canSetHeader: false });
-  return check.isSent(headers);
+/** The key is never asked for. */
+function checkOf(provider: Provider): SignatureCheck {
+  return checkedFormOf(provider).createSignatureCheck(() => undefined);
 }

@@ -10,7 +10,7 @@ export class AccountLabels {
 
   /**
    * Returns the account of a report, `other` for one that came after the first hundred, and `none` for a
-   * delivery that is not authentic.
+   * delivery whose event could not be read, because it is not authentic for example.
    */
   labelOf({ event }: Pick<Report, 'event'>): string {
     const account = event?.account;

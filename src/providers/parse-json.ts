@@ -19,3 +19,8 @@ export function parseJson(rawBody: Uint8Array, known: EventError['event'] = {}):
     throw new EventError('body_not_json', 'the body is not JSON in strict UTF-8', known, { cause });
   }
 }
+
+/** Returns true for an object of JSON: a list is not one. */
+export function isJsonObject(value: unknown): value is { readonly [member: string]: unknown } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,6 +1,6 @@
 import { EventError } from '../receiver/errors.ts';
 import { textOf } from '../receiver/values/foreign-values.ts';
-import { parseJson } from './parse-json.ts';
+import { isJsonObject, parseJson } from './parse-json.ts';
 
 /** The least that an event in a payload has. */
 export interface IdentifiedEvent {
@@ -20,7 +20,7 @@ export function readPayload<E extends IdentifiedEvent>(
   fromHeaders: Partial<IdentifiedEvent> = {},
 ): E {
   const value = parseJson(rawBody, fromHeaders);
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  const isObject = isJsonObject(value);
   const payload: Readonly<Record<string, unknown>> = { ...(isObject && value), ...fromHeaders };
   if (isObject && hasMembers<E>(payload)) return payload;
   const members = { id: textOf(payload.id), type: textOf(payload.type) };

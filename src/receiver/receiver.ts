@@ -29,7 +29,7 @@ import type { PendingWarnings } from './outcomes/pending-warnings.ts';
 import type { ObserveOptions, Observer, Report, ReportSource } from './outcomes/report.ts';
 import { Reporter } from './outcomes/reporter.ts';
 import { BodyMemory } from './request/body-memory.ts';
-import { checkDelivery, type Delivery, type Reply } from './request/delivery.ts';
+import { checkDelivery, checkUrl, type Delivery, type Reply } from './request/delivery.ts';
 import { isConnected } from './request/delivery-functions.ts';
 import { exceedsOneRead, mustClose, readHead } from './request/head.ts';
 import { type HeaderFields, readHeaders } from './request/headers.ts';
@@ -145,6 +145,7 @@ export class WebhookReceiver {
     options: { readonly url?: string | undefined } = {},
   ): Promise<TypedEvent> {
     checkOptions(options, ['url'], 'verify()');
+    checkUrl(options.url, 'verify()');
     const body = toBytes(rawBody, 'rawBody');
     const values = readHeaders(headers);
     const { account, isTimed } = await this.#authenticator.verify(body, values, options.url);

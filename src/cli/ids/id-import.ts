@@ -1,3 +1,4 @@
+import { isAccount } from '../../receiver/authentication/account.ts';
 import { enqueueingId, handlingId } from '../../receiver/dedupe/claim-id.ts';
 import { retentionFor } from '../../receiver/dedupe/retention.ts';
 import type { LeaseRequest } from '../../receiver/dedupe/store.ts';
@@ -44,6 +45,8 @@ export class IdImport {
       throw usageError('the receiver does not have the option account: leave out --account');
     if (settings.account !== undefined && account === undefined)
       throw usageError('the receiver has several accounts: say with --account of which one the ids are');
+    if (account !== undefined && !isAccount(account))
+      throw usageError('--account must be an account of 1 to 256 characters');
     this.#settings = settings;
     this.#account = account;
     this.#answerLimitMs = answerLimitMs;

@@ -75,7 +75,7 @@ function createObserver(
 
 type Registers = Registry<RegistryContentType>[];
 
-/** The labels of a receiver, in each of its metrics. A value without one of them is fine. */
+/** The labels of a receiver, in each of its metrics. A value may lack some of them. */
 const OWN_LABELS = ['receiver', 'provider'];
 
 function createMetrics(registers: Registers) {

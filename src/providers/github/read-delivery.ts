@@ -2,7 +2,8 @@ import { EventError } from '../../receiver/errors.ts';
 import type { ProviderRequest } from '../../receiver/provider/provider.ts';
 import type { SingleHeaders } from '../../receiver/request/single-headers.ts';
 import { propertyOf, textOf } from '../../receiver/values/foreign-values.ts';
-import { decodeUtf8 } from '../parse-json.ts';
+import { isForm } from '../is-form.ts';
+import { decodeUtf8, isJsonObject } from '../parse-json.ts';
 import type { GitHubEvent } from './event.ts';
 
 /**
@@ -22,13 +23,15 @@ export function readDelivery<E extends GitHubEvent<string, object>>({
   const payload = parsePayload(rawBody, headers, id);
   const action = textOf(propertyOf(payload, 'action'));
   const event = { id, name, type: action === undefined ? name : `${name}.${action}`, payload };
-  if (isEvent<E>(event)) return event;
+  if (hasObjectPayload<E>(event)) return event;
   throw new EventError('envelope_invalid', 'the payload must be an object', { id, type: name });
 }
 
-function isEvent<E extends GitHubEvent<string, object>>(event: { readonly payload: unknown }): event is E {
-  const { payload } = event;
-  return typeof payload === 'object' && payload !== null && !Array.isArray(payload);
+/** The members of the payload are as GitHub documents them. */
+function hasObjectPayload<E extends GitHubEvent<string, object>>(event: {
+  readonly payload: unknown;
+}): event is E {
+  return isJsonObject(event.payload);
 }
 
 /**
@@ -36,9 +39,10 @@ function isEvent<E extends GitHubEvent<string, object>>(event: { readonly payloa
  * (https://docs.github.com/en/webhooks/using-webhooks/creating-webhooks).
  */
 function parsePayload(rawBody: Uint8Array, headers: SingleHeaders, id: string): unknown {
+  const isEncoded = isForm(headers);
   try {
     const text = decodeUtf8(rawBody);
-    return JSON.parse(isForm(headers) ? fieldOf(text) : text);
+    return JSON.parse(isEncoded ? fieldOf(text) : text);
   } catch (cause) {
     throw new EventError(
       'body_not_json',
@@ -48,10 +52,6 @@ function parsePayload(rawBody: Uint8Array, headers: SingleHeaders, id: string): 
       { cause },
     );
   }
-}
-
-function isForm(headers: SingleHeaders): boolean {
-  return /^\s*application\/x-www-form-urlencoded\b/i.test(headers.get('content-type') ?? '');
 }
 
 /** Unlike URLSearchParams, it throws for bytes that are not UTF-8. */

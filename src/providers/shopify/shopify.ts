@@ -5,7 +5,7 @@ import { defineProvider } from '../../receiver/provider/define-provider.ts';
 import type { Provider, ProviderRequest, ReadEvent, Retries } from '../../receiver/provider/provider.ts';
 import { textOf } from '../../receiver/values/foreign-values.ts';
 import { parseTimeInParts } from '../iso-time.ts';
-import { parseJson } from '../parse-json.ts';
+import { isJsonObject, parseJson } from '../parse-json.ts';
 import type { IdentifiedEvent } from '../payload.ts';
 import { shopifyTesting } from './testing.ts';
 
@@ -112,13 +112,9 @@ function readEvent({ rawBody, headers }: ProviderRequest): ReadEvent<ShopifyEven
         'and x-shopify-event-id or x-shopify-webhook-id',
       { id, type },
     );
-  if (!isObject(payload))
+  if (!isJsonObject(payload))
     throw new EventError('envelope_invalid', 'the body is not an event: it must be an object', { id, type });
   const event = { id, type, topic, shop, apiVersion: headerOf('api-version'), payload };
   const createdAtMs = parseTimeInParts(createdAt);
   return { id, type, ...(createdAtMs !== undefined && { createdAtMs, createdAt }), event };
-}
-
-function isObject(value: unknown): value is ShopifyEvent['payload'] {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

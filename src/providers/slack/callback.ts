@@ -3,6 +3,7 @@ import { isTimeMs } from '../../receiver/events/age.ts';
 import type { TypedEvent } from '../../receiver/events/event-types.ts';
 import type { ProviderRequest, ReadEvent } from '../../receiver/provider/provider.ts';
 import { propertyOf, textOf } from '../../receiver/values/foreign-values.ts';
+import { isForm } from '../is-form.ts';
 import { parseJson } from '../parse-json.ts';
 
 /** An event as Slack's reference has it (https://docs.slack.dev/reference/events). */
@@ -60,8 +61,7 @@ function parseBody({ rawBody, headers }: ProviderRequest): object {
   try {
     return Object(parseJson(rawBody));
   } catch (cause) {
-    const isForm = headers.get('content-type')?.startsWith('application/x-www-form-urlencoded');
-    if (isForm !== true) throw cause;
+    if (!isForm(headers)) throw cause;
     const problem = 'the body is a form: slash commands and interactions of Slack are not events';
     throw new EventError('body_not_json', `${problem}, so give them another URL`, {}, { cause });
   }

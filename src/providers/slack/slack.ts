@@ -85,8 +85,17 @@ function answerChallenge({ rawBody }: ProviderRequest): object | undefined {
   // An event is parsed once: few have this text.
   const bytes = Buffer.from(rawBody.buffer, rawBody.byteOffset, rawBody.byteLength);
   if (!bytes.includes('url_verification')) return undefined;
-  const body = parseJson(rawBody);
+  const body = parsed(rawBody);
   const challenge = textOf(propertyOf(body, 'challenge'));
   const isQuestion = propertyOf(body, 'type') === 'url_verification' && challenge !== undefined;
   return isQuestion ? { challenge } : undefined;
+}
+
+/** A body that is not JSON is not a question. `readEvent` says what is wrong with it. */
+function parsed(rawBody: Uint8Array): unknown {
+  try {
+    return parseJson(rawBody);
+  } catch {
+    return undefined;
+  }
 }

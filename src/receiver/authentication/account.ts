@@ -14,20 +14,20 @@ export interface AccountRequest {
   readonly url: string;
 }
 
-/** Names the account of a request; undefined for a request of no account. */
+/** Names the account of a request; undefined for a request without one. */
 export type AccountOption = (request: AccountRequest) => string | undefined;
 
 /** An account is a part of ids, letters and metrics, and a stranger's path can have any length. */
 const MAX_LENGTH = 256;
 
-/** Returns the account of a request. Throws {@link RequestError} for a request of no account. */
+/** Returns the account of a request. Throws {@link RequestError} for a request without one. */
 export function readAccount(accountOf: AccountOption, values: HeaderValues, url: string | undefined): string {
   const headers = new SentHeaders(values);
   const account: unknown = ask(accountOf, { headers, url: url ?? '' });
   if (headers.isTooLong) throw unknownAccount('a header that account() reads is too long');
-  const text = textOf(account);
-  if (text !== undefined && text.length <= MAX_LENGTH) return text;
-  if (text !== undefined) throw unknownAccount(`account() returned more than ${MAX_LENGTH} characters`);
+  if (isAccount(account)) return account;
+  if (textOf(account) !== undefined)
+    throw unknownAccount(`account() returned more than ${MAX_LENGTH} characters`);
   if (account !== undefined && account !== null && typeof account !== 'string') throw wrongType(account);
   const missing = url === undefined ? '; the adapter did not give the url of the request' : '';
   throw unknownAccount(`account() found none in the request${missing}`);
@@ -46,15 +46,22 @@ function ask(accountOf: AccountOption, request: AccountRequest): unknown {
   }
 }
 
+/** The value may have the url in it, so the message has its type alone. */
 function wrongType(value: unknown): ConfigurationError {
   // A promise that rejects would end the process.
   dropPromise(value);
   return new ConfigurationError(
-    `account() must return a text, or undefined if the request is of no account; got ${show(value)}`,
+    `account() must return a text, or undefined if the request has none; got ${typeNameOf(value)}`,
   );
 }
 
-/** The error for a request of no account. */
+/** Returns true for a text that can be an account: 1 to 256 characters. */
+export function isAccount(value: unknown): value is string {
+  const text = textOf(value);
+  return text !== undefined && text.length <= MAX_LENGTH;
+}
+
+/** The error for a request without an account. */
 export function unknownAccount(problem: string, cause?: unknown): RequestError {
   return new RequestError('account_unknown', `the account of the request is unknown: ${problem}`, { cause });
 }

@@ -8,7 +8,6 @@ import { performance } from '../timing/process-clock.ts';
 import { withTimeLimit } from '../timing/time-limit.ts';
 import { type AccountOption, readAccount } from './account.ts';
 import type { CredentialsCheck } from './credentials.ts';
-import { OtherReceivers } from './other-receivers.ts';
 import type { SentSignature, SignatureCheck } from './signature-check.ts';
 
 /** The settings of authentication. */
@@ -49,7 +48,6 @@ export class Authenticator {
   readonly #settings: AuthenticationSettings;
   readonly #bodies: BodyReader;
   readonly #bodyMemory: BodyMemory;
-  readonly #otherReceivers = new OtherReceivers();
 
   constructor(settings: AuthenticationSettings, bodyMemory: BodyMemory) {
     this.#settings = settings;
@@ -70,7 +68,7 @@ export class Authenticator {
       try {
         const fetched = this.#settings.signature.keys(bodyBy, account);
         const keys = 'verify' in fetched ? fetched : await this.#bodyMemory.whileWaiting(share, fetched);
-        const found = keys.verify(rawBody, sent, this.#otherReceivers);
+        const found = keys.verify(rawBody, sent);
         const keyIndex = typeof found === 'number' ? found : await inTime(found, bodyBy);
         checkSignedTime(sent, this.#settings.now());
         const isTimed = sent.signedAtMs !== undefined;

@@ -63,13 +63,13 @@ export class HmacScheme implements SignatureScheme {
   }
 
   createCheck: SignatureScheme['createCheck'] = (signingKey, advice) => {
+    const others = new OtherReceivers();
     const isFixed = typeof signingKey !== 'function';
     const importKeys: ImportKeys<SigningKeySet> = (keys, name, account) => {
       const imported = readKeys(keys, name).map((key) => this.#importKey(key));
       if (isFixed) rememberKeys(imported);
-      return new HmacKeySet(imported, account);
+      return new HmacKeySet(imported, account, others);
     };
-    const others = new OtherReceivers();
     const { provider } = advice;
     const check: SignatureCheck = {
       provider,
@@ -81,7 +81,7 @@ export class HmacScheme implements SignatureScheme {
         ),
       isSent: (headers) => {
         try {
-          // Nobody reads the message. Its search would ask other receivers, and each of them again others.
+          // The message of a receiver would search for others, which calls this method of each.
           return this.#readHead(headers, String).signatures.length > 0;
         } catch {
           return false;
@@ -165,13 +165,15 @@ export class HmacScheme implements SignatureScheme {
 class HmacKeySet implements SigningKeySet {
   readonly #keys: readonly HmacKey[];
   readonly #account: string | undefined;
+  readonly #others: OtherReceivers;
 
-  constructor(keys: readonly HmacKey[], account: string | undefined) {
+  constructor(keys: readonly HmacKey[], account: string | undefined, others: OtherReceivers) {
     this.#keys = keys;
     this.#account = account;
+    this.#others = others;
   }
 
-  verify(rawBody: Uint8Array, { content, signatures }: SentSignature, others?: OtherReceivers): number {
+  verify(rawBody: Uint8Array, { content, signatures }: SentSignature): number {
     const signed = content === undefined ? rawBody : joined(content(rawBody));
     const keyIndex = findKey(signed, signatures, this.#keys);
     if (keyIndex !== -1) return keyIndex;
@@ -179,7 +181,7 @@ class HmacKeySet implements SigningKeySet {
     const problem =
       count === 1 ? 'does not match the signing key' : `matches none of the ${count} signing keys`;
     const whose = ofAccount(this.#account);
-    const advice = `${this.#keys.map(keyAdvice).join('')}${others?.advice(signed, signatures) ?? ''}`;
+    const advice = `${this.#keys.map(keyAdvice).join('')}${this.#others.advice(signed, signatures)}`;
     throw new SignatureError(
       'signature_mismatch',
       `the signature ${problem}${whose}: the sender used another key, or the body was changed on its way${advice}`,

@@ -17,6 +17,9 @@ const CALL_TIMEOUT_MS = 5_000;
 /** The most accounts whose keys are fetched at once: anybody can send requests of any account. */
 const MAX_CALLS = 16;
 
+/** The calls that are kept for accounts that have had keys, once there is one. */
+const KEPT_CALLS = 4;
+
 /** How long an account without a key is remembered: one that is new must not wait for long. */
 const WITHOUT_KEYS_MS = 10_000;
 
@@ -24,13 +27,16 @@ const WITHOUT_KEYS_MS = 10_000;
 const MAX_REMEMBERED = 1_000;
 
 /**
- * Calls a function that fetches keys. Deliveries of one account share a call until it has ended. Accounts
- * that have had keys before go first, so that requests of made-up accounts do not hold them up.
+ * Calls a function that fetches keys. Deliveries of one account share a call until it has ended, or is late:
+ * nobody waits for a late call any more, but it may still run. Some calls are kept for accounts that have had
+ * keys before, so that requests of made-up accounts do not hold them up. On Cloudflare Workers each request
+ * makes its own call, because no request may wait for another.
  */
 export class KeyCalls<Keys> {
   readonly #fetch: FetchKeys<Keys>;
   readonly #pending = new TransientMap<string | undefined, Promise<Keys | undefined>>();
   readonly #permits = new Semaphore(MAX_CALLS);
+  readonly #permitsOfNew = new Semaphore(MAX_CALLS);
   readonly #withKeys = new LRUCache<string, true>({ max: MAX_REMEMBERED });
   /** The time from which each account is asked for again, by the monotonic clock. */
   readonly #withoutKeys = new LRUCache<string, number>({ max: MAX_REMEMBERED });
@@ -66,18 +72,10 @@ export class KeyCalls<Keys> {
     return call;
   }
 
-  /** Waits no longer for its turn than for a call: later there may be nobody who waits for it. */
-  async #callInTurn(account: string | undefined): Promise<Keys | undefined> {
-    const isUrgent = account !== undefined && this.#withKeys.has(account);
-    if (!this.#permits.tryAcquire())
-      await this.#permits.acquire((granted) => withTimeLimit(granted, CALL_TIMEOUT_MS, lateError), {
-        isUrgent,
-      });
-    try {
-      return await this.#call(account);
-    } finally {
-      this.#permits.release();
-    }
+  #callInTurn(account: string | undefined): Promise<Keys | undefined> {
+    const call = () => withPermit(this.#permits, () => this.#call(account));
+    const isNew = account !== undefined && !this.#withKeys.has(account);
+    return isNew ? withPermit(this.#permitsOfNew, call) : call();
   }
 
   async #call(account: string | undefined): Promise<Keys | undefined> {
@@ -89,6 +87,7 @@ export class KeyCalls<Keys> {
   #remember(account: string, hasKeys: boolean): void {
     if (hasKeys) {
       this.#withKeys.set(account, true);
+      this.#permitsOfNew.size = MAX_CALLS - KEPT_CALLS;
       return;
     }
     this.#withKeys.delete(account);
@@ -98,6 +97,17 @@ export class KeyCalls<Keys> {
   #isWithoutKeys(account: string): boolean {
     const until = this.#withoutKeys.get(account);
     return until !== undefined && performance.now() < until;
+  }
+}
+
+/** The wait for a permit is limited too: after that, the deliveries of the account have been answered. */
+async function withPermit<T>(permits: Semaphore, work: () => Promise<T>): Promise<T> {
+  if (!permits.tryAcquire())
+    await permits.acquire((granted) => withTimeLimit(granted, CALL_TIMEOUT_MS, lateError));
+  try {
+    return await work();
+  } finally {
+    permits.release();
   }
 }
 

@@ -2,7 +2,6 @@ import type { HeaderValues } from '../request/headers.ts';
 import type { SentHeaders, SingleHeaders } from '../request/single-headers.ts';
 import type { Awaitable } from '../timing/awaitable.ts';
 import type { Key } from './key.ts';
-import type { OtherReceivers } from './other-receivers.ts';
 import type { KeySource, SigningKeys } from './signing-keys.ts';
 
 /** How a sender signs: the result of `hmacSignature`, or a function of your own. */
@@ -61,5 +60,5 @@ export interface SentSignature {
 /** The keys that are valid for one delivery. */
 export interface SigningKeySet {
   /** Returns the index of the key that signed the body. Throws SignatureError if none did. */
-  verify(rawBody: Uint8Array, sent: SentSignature, others?: OtherReceivers): Awaitable<number>;
+  verify(rawBody: Uint8Array, sent: SentSignature): Awaitable<number>;
 }

@@ -38,8 +38,7 @@ export function createKeySource<Keys>(
   }
   const fetchKeys: FetchKeys<Keys> = async (account) => {
     const keys = await signingKey(account);
-    const isNone = keys === undefined || (Array.isArray(keys) && keys.length === 0);
-    if (account !== undefined && isNone) return undefined;
+    if (account !== undefined && isNone(keys)) return undefined;
     if (keys !== undefined)
       return importKeys(keys, `the result of the signingKey function${ofAccount(account)}`, account);
     throw new ConfigurationError(
@@ -48,4 +47,9 @@ export function createKeySource<Keys>(
   };
   const calls = new KeyCalls(fetchKeys);
   return (deadline, account) => calls.ask(deadline, account);
+}
+
+/** A look-up in a table or in Redis may return an empty list or null. */
+function isNone(keys: unknown): boolean {
+  return keys === undefined || keys === null || (Array.isArray(keys) && keys.length === 0);
 }

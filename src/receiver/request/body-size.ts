@@ -11,15 +11,27 @@ export interface SizeLimit {
 }
 
 /** Throws {@link RequestError} for a body that is too long. If the sender sends such bodies, it says so. */
-export function checkBodySize(length: number, { maxBodyBytes, provider }: SizeLimit): void {
-  if (length <= maxBodyBytes) return;
+export function checkBodySize(length: number, limit: SizeLimit): void {
+  if (length > limit.maxBodyBytes) throw bodyTooLarge(`the body has ${length} bytes`, length, limit);
+}
+
+/** The error for a body that was cut off at the limit, so that its length is not known. */
+export function cutBodyTooLarge(limit: SizeLimit, cause: unknown): RequestError {
+  return bodyTooLarge('the body is longer than allowed', limit.maxBodyBytes + 1, limit, cause);
+}
+
+function bodyTooLarge(
+  problem: string,
+  leastLength: number,
+  { maxBodyBytes, provider }: SizeLimit,
+  cause?: unknown,
+): RequestError {
   const longest = provider.maxBodyBytes ?? 0;
   const loss =
-    length <= longest
+    leastLength <= longest
       ? `; ${provider.name} sends bodies up to ${longest} bytes: raise maxBodyBytes, or such events are lost`
       : '';
-  throw new RequestError(
-    'body_too_large',
-    `the body has ${length} bytes; maxBodyBytes is ${maxBodyBytes}${loss}`,
-  );
+  return new RequestError('body_too_large', `${problem}; maxBodyBytes is ${maxBodyBytes}${loss}`, {
+    cause,
+  });
 }

@@ -1,8 +1,9 @@
 import { RequestError, type UnavailableError } from '../errors.ts';
 import { performance } from '../timing/process-clock.ts';
 import { Timer } from '../timing/timer.ts';
+import { isInstance } from '../values/foreign-values.ts';
 import type { BodyMemory, BodyShare } from './body-memory.ts';
-import { checkBodySize, type SizeLimit } from './body-size.ts';
+import { checkBodySize, cutBodyTooLarge, type SizeLimit } from './body-size.ts';
 import type { BodyOptions, Delivery } from './delivery.ts';
 import { isRawBody, type RawBody, toBytes } from './raw-body.ts';
 
@@ -52,7 +53,8 @@ export class BodyReader {
 
   /**
    * Waits no longer than the limits allow, so that an adapter that ignores the signal cannot hang the
-   * delivery.
+   * delivery. An adapter that stops at the limit does not know what the sender sends, so its error is
+   * replaced.
    */
   async #wait(reading: Promise<RawBody>, options: AbortableReading, deadline: number): Promise<RawBody> {
     const now = performance.now();
@@ -60,6 +62,9 @@ export class BodyReader {
     const timer = new Timer(now + limitMs, () => options.abort(bodyTimeout(limitMs)));
     try {
       return await Promise.race([reading, options.untilAborted()]);
+    } catch (error) {
+      const isTooLarge = isInstance(error, RequestError) && error.code === 'body_too_large';
+      throw isTooLarge ? cutBodyTooLarge(this.#limits, error) : error;
     } finally {
       timer.clear();
     }

@@ -74,13 +74,20 @@ export function checkDelivery(delivery: Delivery): void {
   }
   const { method, url, readBody, waitUntil, isConnected, timeLimitMs } = delivery;
   checkMember('method', method, typeof method === 'string', 'the method of the request, a string');
-  const isUrl = url === undefined || typeof url === 'string';
-  checkMember('url', url, isUrl, 'the path and the query of the request, a string, or left out');
+  checkUrl(url, 'a delivery');
   checkMember('readBody', readBody, typeof readBody === 'function', 'a function that gives the raw body');
   checkMember('waitUntil', waitUntil, isFunctionIfGiven(waitUntil), 'a function, or left out');
   checkMember('isConnected', isConnected, isFunctionIfGiven(isConnected), 'a function, or left out');
   const isTime = timeLimitMs === undefined || (typeof timeLimitMs === 'number' && !Number.isNaN(timeLimitMs));
   checkMember('timeLimitMs', timeLimitMs, isTime, 'a number of milliseconds, or left out');
+}
+
+/** Throws {@link ConfigurationError} for a url of another type: `account` reads a text. */
+export function checkUrl(url: unknown, owner: string): void {
+  if (url === undefined || typeof url === 'string') return;
+  throw new ConfigurationError(
+    `url of ${owner} must be the path and the query of the request, a string, or left out; got ${typeNameOf(url)}`,
+  );
 }
 
 function checkMember(name: keyof Delivery, value: unknown, isRight: boolean, expected: string): void {

@@ -4,7 +4,7 @@ import { type Check, checksOf, type Group } from './case.ts';
 import { signed, transfer } from './delivery.ts';
 import { headOf } from './raw-connection.ts';
 
-/** What follows the path in the target of a request, and what comes before it. */
+/** The parts of a request's target around its path. */
 interface Target {
   readonly query: string;
   readonly isAbsolute?: boolean;

@@ -113,7 +113,7 @@ function begin(
   } catch (error) {
     const refused = refuse(isReadFailure(error) ? error.cause : error);
     const { event: known, isFinalByAge } = factsOfRefused(error, refused.error, read, settings);
-    // Without it the event would be parked under the key of another account's event.
+    // Without the account the event would be parked under the key of another account's event.
     const event = { ...known, account };
     const facts = { event, isFinalByAge, keyIndex, bodyRead: true };
     if (!isFinalByAge && !(refused.error instanceof EventError)) return { facts, answer: refused };

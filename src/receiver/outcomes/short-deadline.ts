@@ -1,8 +1,7 @@
-import type { Warning } from '../outcomes/report.ts';
 import type { CheckedProvider } from '../provider/checked-provider.ts';
-import type { Queue } from './queue.ts';
+import type { Warning } from './report.ts';
 
-/** A sender that waits for less time advises to answer first and to work later. */
+/** Senders with a shorter wait advise their users to answer first. */
 const SHORT_WAIT_MS = 5_000;
 
 /**
@@ -12,16 +11,14 @@ const SHORT_WAIT_MS = 5_000;
 export function shortDeadlineWarnings(
   settings: {
     readonly provider: Pick<CheckedProvider, 'name' | 'answerWithinMs'>;
-    readonly queue: Queue | undefined;
+    readonly queue?: unknown;
     readonly deadlineMs: number;
   },
   chosenMs: number | undefined,
 ): Warning[] {
   const { provider, queue, deadlineMs } = settings;
   if (provider.answerWithinMs >= SHORT_WAIT_MS || queue !== undefined || chosenMs !== undefined) return [];
-  const [waits, left] = [provider.answerWithinMs, deadlineMs].map((ms) => `${ms / 1_000} s`);
-  const advice = 'set the option queue, or deadlineMs if that is enough';
-  return [
-    `deadline_short: ${provider.name} waits ${waits} for an answer, and handlers have ${left} without a queue: ${advice}`,
-  ];
+  const waits = `${provider.name} waits ${provider.answerWithinMs / 1_000} s for an answer`;
+  const left = `handlers have ${deadlineMs / 1_000} s without a queue`;
+  return [`deadline_short: ${waits}, and ${left}: set the option queue, or deadlineMs if that is enough`];
 }
