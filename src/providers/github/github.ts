@@ -35,6 +35,7 @@ export interface GitHubOptions {
  *   provider: github(),
  *   signingKey: process.env.GITHUB_WEBHOOK_SECRET,
  *   deadLetters: createFileDeadLetters('dead-letters'),
+ *   retentionMs: 3 * 86_400_000, // as long as an event can be redelivered
  * });
  * receiver.on('issues.opened', ({ payload }) => console.log(payload.repository?.full_name));
  * ```

@@ -19,7 +19,8 @@ export class BodyMemory {
   readonly #maxBufferedBytes: number;
   #heldBytes = 0;
   /**
-   * Bodies that have arrived in part, or wait for keys. The one with the least recent progress comes first.
+   * Bodies that have arrived in part, or wait for keys of an account. The one with the least recent progress
+   * comes first.
    */
   readonly #unfinished = new Set<BodyShare>();
 
