@@ -1,14 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { type Command, Option } from 'commander';
 import { TypeList } from '../receiver/events/type-list.ts';
+import { checkedFormOf } from '../receiver/provider/checked-provider.ts';
 import type { Provider } from '../receiver/provider/provider.ts';
+import { readHeaders } from '../receiver/request/headers.ts';
+import { SentHeaders } from '../receiver/request/single-headers.ts';
 import { AnswerBody, MAX_ANSWER_BYTES } from '../service/shapes/answer-body.ts';
 import { createSampleData } from '../service/shapes/sample-data.ts';
 import { testingOf } from '../testing/played-provider.ts';
 import { signedHeaders } from '../testing/signed-headers.ts';
 import { defineCommand } from './define-command.ts';
 import { type EventOptions, eventOptions, readEventData, requireListedType } from './event-options.ts';
-import { CommandError, setFailed } from './failure.ts';
+import { CommandError, setFailed, usageError } from './failure.ts';
 import { reasonOf } from './forward.ts';
 import {
   addressOf,
@@ -73,6 +76,7 @@ async function send(type: string, options: SendOptions): Promise<void> {
   const event = { id: options.id ?? `evt_${randomUUID()}`, type };
   const body = JSON.stringify(await createWantedEvent(event, provider, options));
   const headers = signedHeaders(body, { ...signing, provider, event });
+  if (options.age !== undefined) checkDated(provider, body, headers);
   const sender = sendSender(provider.name, canSetHeader(provider));
 
   for (let left = options.twice ? 2 : 1; left > 0; left -= 1) {
@@ -107,6 +111,14 @@ async function createWantedEvent(
     createdAtMs,
     data: data === undefined ? sample : await readEventData(data),
   });
+}
+
+/** Throws a usage error for an event without a time, which cannot be old. */
+function checkDated(provider: Provider, body: string, headers: SentRequest['headers']): void {
+  const sent = new SentHeaders(readHeaders(headers));
+  const read = checkedFormOf(provider).readEvent({ rawBody: Buffer.from(body), headers: sent });
+  if (read.createdAtMs === undefined)
+    throw usageError(`--age: the events of ${provider.name} do not have a time here, so they are never old`);
 }
 
 interface SentRequest {
