@@ -45,7 +45,10 @@ describe('a request without an account', () => {
   });
 
   test('because a header is too long or repeated is refused', async () => {
-    const { reports, send } = open({ account: ({ headers }) => headers.get('shop'), signingKey: KEY });
+    const { reports, send } = open({
+      account: ({ headers }) => headers.get('shop')?.slice(0, 9),
+      signingKey: KEY,
+    });
     expect(await send('/', { shop: 'x'.repeat(5_000) })).toBe(404);
     expect(await send('/', { shop: ['a', 'b'] })).toBe(403);
     expect(await send('/', { shop: 'a' })).toBe(200);
@@ -144,11 +147,15 @@ describe('the keys of accounts', () => {
     const signingKey = () => new Promise<undefined>((answer) => answers.push(answer));
     const maxBufferedBytes = 5 * body.length;
     const { reports, send } = open({ signingKey, maxBufferedBytes, maxBodyBytes: body.length });
-    const strangers = Array.from({ length: 16 }, (_, index) => send(`/stranger${index}`));
-    await vi.waitFor(() => expect(reports).toHaveLength(11));
+    const sendFive = () => Array.from({ length: 5 }, (_, index) => send(`/stranger${index}`));
+    const first = sendFive();
+    await vi.waitFor(() => expect(answers).toHaveLength(5));
+    const others = sendFive();
+    await vi.waitFor(() => expect(reports).toHaveLength(5));
     expect(new Set(reports.map(({ code }) => code))).toEqual(new Set(['buffer_full']));
     for (const answer of answers) answer(undefined);
-    expect((await Promise.all(strangers)).filter((status) => status === 404)).toHaveLength(5);
+    expect(new Set(await Promise.all(first))).toEqual(new Set([503]));
+    expect(new Set(await Promise.all(others))).toEqual(new Set([404]));
   });
 });
 
