@@ -3,9 +3,14 @@ import type { AddressInfo } from 'node:net';
 import { register } from 'prom-client';
 
 /** Answers with the metrics of all receivers of the process. */
-export const sendMetrics: RequestListener = async (_request, response) => {
-  response.setHeader('content-type', register.contentType);
-  response.end(await register.metrics());
+export const sendMetrics: RequestListener = (_request, response) => {
+  register.metrics().then(
+    (text) => response.setHeader('content-type', register.contentType).end(text),
+    (error) => {
+      console.error('metrics:', error);
+      response.writeHead(500).end();
+    },
+  );
 };
 
 /** Serves the metrics of a worker, on `METRICS_PORT` or 3001. */

@@ -14,6 +14,9 @@ const connection = {
 };
 const pool = new Pool(connection);
 pool.on('error', (error) => console.error(`postgres: ${error.message}`));
+// A stranger's request causes a look-up too. The receiver gives up a key after 5 seconds.
+const keyPool = new Pool({ ...connection, query_timeout: 4_000, max: 4 });
+keyPool.on('error', (error) => console.error(`postgres of the keys: ${error.message}`));
 const queuePool = new Pool({ ...connection, options: '-c search_path=bullmq -c statement_timeout=9s' });
 queuePool.on('error', (error) => console.error(`postgres of the queue: ${error.message}`));
 await migratePostgres(pool);
@@ -22,7 +25,7 @@ await pool.query('create table if not exists merchants (id text primary key, sig
 
 /** Finds the keys of a merchant: two while one takes the place of the other, and none for a stranger. */
 async function findKeys(merchant?: string): Promise<string[] | undefined> {
-  const { rows } = await pool.query('select signing_keys from merchants where id = $1', [merchant]);
+  const { rows } = await keyPool.query('select signing_keys from merchants where id = $1', [merchant]);
   return rows[0]?.signing_keys;
 }
 

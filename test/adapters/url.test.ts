@@ -159,3 +159,23 @@ test('the url is in no line of the default log, report, answer, dead letter or j
   expect(everything).toContain(events[0]?.id);
   expect(everything).not.toMatch(/path-secret|query-secret/);
 });
+
+test.each([
+  {
+    name: 'throws it',
+    account: ({ url }: { url: string }): string => {
+      throw new Error(url);
+    },
+  },
+  { name: 'finds none in it', account: () => undefined },
+])('the url is in no line of the default log and in no answer, if account() $name', async ({ account }) => {
+  const receiver = createReceiver({ signingKey: KEY, account }).on('*', () => {});
+  const origin = await listenUntilTheEnd(express5().use('/hooks', toExpress(receiver)));
+  const url = `${origin}/hooks/path-secret?token=query-secret`;
+  const answer = await deliver(url, createEvent('dispute.won'), { key: KEY });
+  expect(answer.status).toBe(404);
+  const told = [...printed(), ...answer.headers, await answer.text()].join('\n');
+  expect(told).toContain('account_unknown');
+  expect(printed().length).toBeGreaterThan(0);
+  expect(told).not.toMatch(/path-secret|query-secret/);
+});

@@ -1,10 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createReceiver } from 'posthorn';
-import { stripe } from 'posthorn/providers';
+import { github, stripe } from 'posthorn/providers';
 import { signedHeaders } from 'posthorn/testing';
 import Stripe from 'stripe';
 import { describe, expect, test } from 'vitest';
+import { createNamedProvider, providerNames } from '../../src/cli/named-providers.ts';
 import { KEY, serve } from '../support/served.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { outcomeOf, startListening } from './listening.ts';
@@ -43,6 +44,18 @@ describe('--provider of send', () => {
       stdout: expect.stringMatching(/^200 invoice\.paid evt_1 .*\n.*processed.*\n200 .*\n.*duplicate.*\n$/),
     });
     expect(ids).toEqual(['evt_1 {"n":1}']);
+  });
+
+  test('plays GitHub, whose events have their types in a header', async () => {
+    const payloads: object[] = [];
+    const receiver = createReceiver({ provider: github(), signingKey: KEY }).observe(() => {});
+    receiver.on('issues.opened', ({ payload }) => payloads.push(payload));
+    const command = `send issues.opened --provider github --to ${await serve(receiver)} --data {"n":1}`;
+    expect(await posthorn(command, { env })).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('processed'),
+    });
+    expect(payloads).toEqual([{ action: 'opened', n: 1 }]);
   });
 
   test('says that the receiver is one of another provider', async () => {
@@ -124,21 +137,17 @@ describe('--provider of verify', () => {
     });
   });
 
-  test('names the provider whose signature is there instead', async () => {
-    const others = {
-      'banking-service': signedHeaders(PAID, { key: KEY }),
-      stripe: { 'Stripe-Signature': stripeHeader(PAID) },
-    };
-    for (const [provider, headers] of Object.entries(others)) {
-      const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-      expect(await verify(lines, PAID, 'svix', 'c2VjcmV0')).toMatchObject({
-        code: 1,
-        hints: [
-          expect.any(String),
-          `the headers have a signature of ${provider}: use --provider ${provider}`,
-        ],
-      });
-    }
+  test.each(providerNames)('verifies what %s signs, and names it if another is given', async (name) => {
+    const key = 'c2VjcmV0';
+    const provider = await createNamedProvider(name);
+    const headers = signedHeaders(PAID, { provider, key, event: { id: 'evt_1', type: 'invoice.paid' } });
+    const lines = Object.entries(headers).map(([header, value]) => `${header}: ${value}`);
+    expect(await verify(lines, PAID, name, key)).toMatchObject({ code: 0, verified: true });
+    const other = name === 'svix' ? 'stripe' : 'svix';
+    expect(await verify(lines, PAID, other, key)).toMatchObject({
+      code: 1,
+      hints: [expect.any(String), `the headers have a signature of ${name}: use --provider ${name}`],
+    });
   });
 
   test.each([

@@ -22,7 +22,8 @@ const folder = mkdtempSync(join(import.meta.dirname, 'mysql-'));
 const data = mkdtempSync(join(tmpdir(), 'posthorn-mariadb-'));
 let server: ChildProcess;
 let pool: Pool;
-let open: () => Store;
+let textPool: Pool;
+let open: (pool?: Pool) => Store;
 
 /** On an empty directory, so it has no users, and lets everybody in. */
 async function startMariaDb(port: number): Promise<ChildProcess> {
@@ -63,16 +64,23 @@ beforeAll(async () => {
   await first.query('create database webhooks');
   await first.end();
   pool = createPool({ ...settings, database: 'webhooks' });
+  textPool = createPool({
+    ...settings,
+    database: 'webhooks',
+    supportBigNumbers: true,
+    bigNumberStrings: true,
+  });
   const snippet = snippetWith('createMySqlStore', PAGE);
   await pool.query(/create table [^*]+/.exec(snippet)?.[0] ?? '');
   const { createMySqlStore } = await import(
     pathToFileURL(compileSnippet(folder, 'mysql-store.mts', snippet)).href
   );
-  open = () => createMySqlStore(pool);
+  open = (of = pool) => createMySqlStore(of);
 });
 
 afterAll(async () => {
   await pool?.end();
+  await textPool?.end();
   const ended = once(server, 'close');
   server.kill('SIGKILL');
   await ended;
@@ -83,6 +91,16 @@ describe('the store of MySQL in docs/stores.md, on MariaDB', () => {
   for (const { name, run } of storeConformance(() => open())) test(name, run);
 
   test.each(keyCases)('$name', ({ check }) => check(open));
+
+  test('ends a lease in time on a pool that reads large numbers as texts', async () => {
+    const request = { id: 'texts', token: 't', leaseMs: 60_000, retentionMs: 60_000 };
+    const store = open(textPool);
+    await store.claim(request);
+    const { msLeft } = { msLeft: 0, ...(await store.claim({ ...request, token: 'other' })) };
+    expect(msLeft).toBeGreaterThan(0);
+    expect(msLeft).toBeLessThanOrEqual(60_000);
+    expect(await store.peek?.(request)).toEqual({ state: 'running' });
+  });
 
   test('forgets what has expired, by the statement of the page', async () => {
     const [statement = ''] = /(?<=`)delete from posthorn_events [^`]+/.exec(readDocument(PAGE).text) ?? [];

@@ -6,6 +6,7 @@ import type { DeadLetter, Queue, QueuedJob, Receiver } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type ChildProgram, startCommand } from '../support/child-program.ts';
+import { shutGate } from '../support/gate.ts';
 import { type LinkedPackage, linkPackage } from '../support/installed-package.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { on, openDirectly } from '../support/open-endpoint.ts';
@@ -87,7 +88,7 @@ async function openQueue(handle: (attempt: number) => unknown) {
     });
     return reports.all.filter(({ source }) => source === 'job').map(({ outcome }) => outcome);
   };
-  return { queue, jobs, letters, event, outcomes };
+  return { queue, jobs, letters, event, reports, outcomes };
 }
 
 describe('the queue of Amazon SQS in docs/queue.md, on an emulator', () => {
@@ -119,6 +120,17 @@ describe('the queue of Amazon SQS in docs/queue.md, on an emulator', () => {
     });
     expect(await outcomes()).toEqual(['processed']);
     expect(attempts).toEqual([1]);
+  });
+
+  test('a job whose event is being handled comes again when it has been', async () => {
+    const gate = shutGate();
+    const { queue, jobs, reports, outcomes } = await openQueue(gate.pass);
+    for (const job of jobs) await queue.add(job);
+    await reports.first(({ source, outcome }) => source === 'job' && outcome === 'busy');
+    gate.open();
+    const ended = (await outcomes()).filter((outcome) => outcome !== 'busy');
+    expect(ended).toEqual(['processed', 'duplicate']);
+    expect(gate.held.all).toHaveLength(1);
   });
 
   test('a job beyond the limit of a message is refused', async () => {

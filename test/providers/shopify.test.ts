@@ -39,6 +39,11 @@ function create() {
 }
 
 describe('shopify()', () => {
+  test('has the limit and the retries that Shopify publishes', () => {
+    const retries = { forMs: 14_400_000, least: 8 };
+    expect(shopify()).toMatchObject({ answerWithinMs: 5_000, retries, cutsOff: true });
+  });
+
   test('hands over the payload, with what the headers say', async () => {
     const { receive, events, identities } = create();
     const id = 'orders/create:e1';

@@ -174,6 +174,25 @@ describe("mutated headers get the same verdict as from the sender's package:", (
     expect(accepted).toBeLessThan(RUNS - least);
   });
 
+  test('Shopify', async () => {
+    const scheme = schemeOf('Shopify');
+    const headers = scheme.sign(body, scheme.keys[0], NOW);
+    const right = headers[scheme.header] ?? '';
+    const forms = [right, right, right.toLowerCase(), right.slice(0, -1), `${right}, ${right}`, ''];
+    let accepted = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...forms), edits, async (form, list) => {
+        const sent = { ...headers, [scheme.header]: edited(form, list) };
+        const ours = await accepts(scheme, sent);
+        accepted += Number(ours);
+        expect(ours).toBe(await scheme.accepts?.(body, sent, scheme.keys[0]));
+      }),
+      run,
+    );
+    expect(accepted).toBeGreaterThan(least);
+    expect(accepted).toBeLessThan(RUNS - least);
+  });
+
   test('Slack', async () => {
     fakeTimers({ toFake: ['Date'], now: NOW * 1_000 });
     const scheme = schemeOf('Slack');

@@ -1,5 +1,5 @@
 import { type types, verifySlackRequest } from '@slack/bolt';
-import { createReceiver, type DeadLetter, type EventIdentity } from 'posthorn';
+import { createReceiver, type DeadLetter, type EventIdentity, type Report } from 'posthorn';
 import { slack } from 'posthorn/providers';
 import { createEvent, signedHeaders } from 'posthorn/testing';
 import { describe, expect, expectTypeOf, test } from 'vitest';
@@ -9,14 +9,14 @@ const key = '8f742231b10e8888abcd99yyyzzz85a5';
 
 /** Delivers a body that is signed as Slack signs it. */
 async function received(body: string | object, headers: Record<string, string> = {}) {
-  const errors: unknown[] = [];
+  const reports: Report[] = [];
   const identities: EventIdentity[] = [];
   const events: object[] = [];
   const letters = new Map<string, DeadLetter>();
   const provider = slack();
   const receiver = createReceiver({ provider, signingKey: key, deadLetters: createMapDeadLetters(letters) });
   receiver
-    .observe(({ error }) => errors.push(error))
+    .observe((report) => reports.push(report))
     .on('*', (event, context) => {
       events.push(event);
       identities.push(context.event);
@@ -29,7 +29,8 @@ async function received(body: string | object, headers: Record<string, string> =
   });
   return {
     answer: JSON.parse(String(answer.body)),
-    error: errors[0],
+    error: reports[0]?.error,
+    warnings: reports[0]?.warnings.filter((warning) => warning.startsWith('deadline')),
     events,
     identity: identities[0],
     letters: [...letters.values()],
@@ -52,6 +53,15 @@ describe('slack()', () => {
     api_app_id: 'A1',
     minute_rate_limited: Math.floor(Date.now() / 60_000) * 60,
   };
+
+  test('has the limit and the retries that Slack publishes, and needs a queue', async () => {
+    const retries = [1_000, 60_000, 300_000];
+    expect(slack()).toMatchObject({ answerWithinMs: 3_000, retries, cutsOff: true });
+    const { warnings } = await received(callback);
+    expect(warnings).toEqual([
+      expect.stringMatching(/^deadline_short: slack waits 3 s .* handlers have 2\.5 s without a queue/),
+    ]);
+  });
 
   test('hands a callback over, with the id and the type of the event inside', async () => {
     const { events, identity } = await received(callback, { 'x-slack-retry-num': '1' });

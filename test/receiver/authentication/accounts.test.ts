@@ -89,6 +89,18 @@ describe('the keys of accounts', () => {
     expect(await send('/new')).toBe(200);
   });
 
+  test('that are not there are remembered for the latest thousand accounts', async () => {
+    fakeTime();
+    const signingKey = vi.fn(() => undefined);
+    const { send } = open({ signingKey });
+    for (let index = 0; index < 1_000; index += 1) await send(`/m${index}`);
+    await send('/m0');
+    expect(signingKey).toHaveBeenCalledTimes(1_000);
+    // m0 was the latest, so m1 gives way.
+    for (const url of ['/m1000', '/m1', '/m0']) await send(url);
+    expect(signingKey.mock.calls.slice(1_000)).toEqual([['m1000'], ['m1']]);
+  });
+
   test('are fetched once for all deliveries of an account, for sixteen accounts at once', async () => {
     const fetched: string[] = [];
     let running = 0;
