@@ -1,7 +1,6 @@
 import { createReceiver, type Receiver } from 'posthorn';
 import { createFileDeadLetters } from 'posthorn/file';
 import { type GitHubEvent, github } from 'posthorn/providers';
-import { signingKey } from '../environment.ts';
 
 /** The events that this program handles. `@octokit/openapi-webhooks-types` has the whole payloads. */
 type Events =
@@ -10,7 +9,7 @@ type Events =
 
 export const receiver: Receiver<Record<never, never>, Events> = createReceiver({
   provider: github<Events>(),
-  signingKey,
+  signingKey: process.env.SIGNING_KEY,
   deadLetters: createFileDeadLetters('dead-letters'),
   retentionMs: 3 * 86_400_000, // as long as somebody can ask GitHub for a redelivery
 })

@@ -104,12 +104,12 @@ function printEvent(output: Output, event: object, { id, type, createdAtMs }: Ev
   });
 }
 
-/** A memory store without dead letters and a queue is enough for a program that soon ends. */
-const NEEDLESS: ReadonlySet<string> = new Set(['dead_letters_missing', 'deadline_short']);
+/** This program soon ends, so it needs neither dead letters nor a queue. */
+const HIDDEN_WARNINGS: ReadonlySet<string> = new Set(['dead_letters_missing', 'deadline_short']);
 
 function printReport(output: Output, report: Report, advice: string | undefined): void {
   const { error, ...rest } = report;
-  const warnings = report.warnings.filter((warning) => !NEEDLESS.has(warningCodeOf(warning)));
+  const warnings = report.warnings.filter((warning) => !HIDDEN_WARNINGS.has(warningCodeOf(warning)));
   const value = { kind: 'report', ...rest, warnings, ...(error && { message: messageOf(error) }), advice };
   output.print(value, () => [
     lineOf({ ...report, warnings }),

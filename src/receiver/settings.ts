@@ -1,5 +1,6 @@
 import type { AccountOption } from './authentication/account.ts';
 import { type CredentialsCheck, createCredentialsCheck } from './authentication/credentials.ts';
+import { rememberCheck } from './authentication/other-receivers.ts';
 import type { SignatureCheck } from './authentication/signature-check.ts';
 import { checkMethods, checkNotDirectory } from './checks/application-objects.ts';
 import { checkFunction } from './checks/called-functions.ts';
@@ -41,7 +42,7 @@ const MAX_BUFFERED_BYTES = 67_108_864;
 /** The readers of all options: each has the default, and throws ConfigurationError for a wrong value. */
 const readers = {
   signingKey({ options: { signingKey }, provider }: Given): SignatureCheck {
-    if (signingKey !== undefined) return provider.createSignatureCheck(signingKey);
+    if (signingKey !== undefined) return rememberCheck(provider.createSignatureCheck(signingKey));
     throw invalidOption(
       'signingKey',
       "is undefined: it must be the webhook's secret_signing_key. If it comes from an environment variable, set " +

@@ -81,6 +81,11 @@ describe('posthorn ids import of another sender', () => {
       code: 1,
       stderr: expect.stringContaining('"handled:from:4:acme:-:evt_1" is the key of an event, and not its id'),
     });
+    const provider = `${STRIPE} account: () => 'acct_1',`;
+    expect(await importId('evt_1', { args: ['--account', ''], provider })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--account must be an account of 1 to 256 characters'),
+    });
     expect(await importId('evt_1', { args: ['--account', 'a'], provider: '' })).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('the receiver does not have the option account: leave out --account'),

@@ -98,6 +98,12 @@ describe('slack()', () => {
       code: 'body_not_json',
       says: 'the body is a form: slash commands',
     },
+    {
+      body: 'command=%2Ftodo&text=url_verification',
+      headers: form,
+      code: 'body_not_json',
+      says: 'the body is a form: slash commands',
+    },
     { body: 'payload=%7B%7D', code: 'body_not_json', says: 'the body is not JSON' },
     { body: { type: 'url_verification' }, says: 'must have event_id and event.type' },
     { body: { ...limit, team_id: undefined }, says: 'must have event_id and event.type' },

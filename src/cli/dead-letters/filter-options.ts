@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { errorCodes } from '../../receiver/error-codes.ts';
 import { nearestOf } from '../../receiver/events/nearest.ts';
 import { isPatternForm } from '../../receiver/events/pattern.ts';
+import type { CheckedProvider } from '../../receiver/provider/checked-provider.ts';
 import { readDuration } from '../duration.ts';
 
 /** The options that narrow a selection down. */
@@ -57,4 +58,14 @@ function parseSince(text: string): number {
   throw new InvalidArgumentError(
     'It must be a time such as 2026-03-31T09:00:00Z, or an age such as 30m, 2h or 3d.',
   );
+}
+
+/** Returns true for a pattern that the receiver would take. */
+export function isPatternOf(provider: Pick<CheckedProvider, 'types'> | undefined, pattern: string): boolean {
+  try {
+    provider?.types.checkPattern(pattern);
+    return provider !== undefined;
+  } catch {
+    return false;
+  }
 }

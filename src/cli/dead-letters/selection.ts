@@ -3,7 +3,7 @@ import type { DeadLetter, DeadLetters } from '../../receiver/dead-letters/dead-l
 import { isPosthornError, type PosthornError } from '../../receiver/errors.ts';
 import { matchesPattern } from '../../receiver/events/pattern.ts';
 import { CommandError, usageError } from '../failure.ts';
-import { hasServiceForm, TYPE_FORM } from './filter-options.ts';
+import { hasServiceForm, isPatternOf, TYPE_FORM } from './filter-options.ts';
 import { findBySender, findLetter } from './find-by-sender.ts';
 import { letterTime } from './letter-table.ts';
 import type { Source } from './source.ts';
@@ -170,9 +170,10 @@ export class Selection {
     const bySender = await findBySender(deadLetters, unknown);
     for (const eventId of unknown) {
       const id = bySender.get(eventId);
-      const letter = id === undefined || named.includes(id) ? undefined : await deadLetters.get(id);
+      if (id !== undefined && named.includes(id)) continue;
+      const letter = id === undefined ? undefined : await deadLetters.get(id);
       if (letter !== undefined) yield letter;
-      else if (id === undefined) this.#missing.push(eventId);
+      else this.#missing.push(eventId);
     }
   }
 
@@ -195,16 +196,6 @@ export class Selection {
     const isOfType = pattern === '*' || (type !== undefined && matchesPattern(pattern, type));
     this.#hasType ||= isOfType;
     return isOfType && parkedAt >= since && reason === (this.#options.reason ?? reason);
-  }
-}
-
-/** Returns true for a pattern that the receiver would take. */
-function isPatternOf(provider: Source['provider'], pattern: string): boolean {
-  try {
-    provider?.types.checkPattern(pattern);
-    return provider !== undefined;
-  } catch {
-    return false;
   }
 }
 

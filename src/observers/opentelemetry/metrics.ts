@@ -64,11 +64,14 @@ export class DeliveryMetrics {
   report(report: Report): void {
     const { deliveries, deliveryDuration, lateEnds, warnings, endpointAtRisk } = this.#read();
     const attributes = this.#attributes(report, attributesOf(report));
-    // Histograms would have too many series.
-    const counted = withoutUndefined({ ...attributes, 'posthorn.account': this.#accounts?.labelOf(report) });
-    if (report.late) lateEnds.add(1, counted);
+    // Only these two counters have the account: in histograms it would make too many series.
+    const withAccount = withoutUndefined({
+      ...attributes,
+      'posthorn.account': this.#accounts?.labelOf(report),
+    });
+    if (report.late) lateEnds.add(1, withAccount);
     else {
-      deliveries.add(1, counted);
+      deliveries.add(1, withAccount);
       deliveryDuration.record(report.durationMs / 1_000, attributes);
       // The late report of a run repeats it.
       if (report.endpointAtRisk) endpointAtRisk.add(1, attributes);

@@ -46,7 +46,7 @@ function parsePayload(rawBody: Uint8Array, headers: SingleHeaders, id: string): 
   } catch (cause) {
     throw new EventError(
       'body_not_json',
-      'the body is neither JSON in strict UTF-8 nor a form with such a "payload": in the settings of the ' +
+      'the body is neither JSON in strict UTF-8 nor a form whose field "payload" is: in the settings of the ' +
         'webhook, set the content type to application/json',
       { id },
       { cause },
@@ -54,7 +54,7 @@ function parsePayload(rawBody: Uint8Array, headers: SingleHeaders, id: string): 
   }
 }
 
-/** Unlike URLSearchParams, it throws for bytes that are not UTF-8. */
+/** Returns the field `payload` of a form. Unlike URLSearchParams, throws for bytes that are not UTF-8. */
 function fieldOf(form: string): string {
   const field = form.split('&').find((each) => each.startsWith('payload='));
   if (field === undefined) throw new SyntaxError('the form has no field "payload"');

@@ -40,13 +40,13 @@ export function readCallback<Inner extends TypedEvent>(
   request: ProviderRequest,
 ): ReadEvent<SlackCallback<Inner>> {
   const body = parseBody(request);
-  // Slack sends it without an id, and without an event in it.
-  const isLimit = propertyOf(body, 'type') === 'app_rate_limited';
-  const event = isLimit ? body : propertyOf(body, 'event');
-  const id = isLimit ? limitIdOf(body) : textOf(propertyOf(body, 'event_id'));
+  // `app_rate_limited` does not have an id, or an inner event.
+  const isRateLimited = propertyOf(body, 'type') === 'app_rate_limited';
+  const event = isRateLimited ? body : propertyOf(body, 'event');
+  const id = isRateLimited ? limitIdOf(body) : textOf(propertyOf(body, 'event_id'));
   const type = textOf(propertyOf(event, 'type'));
   const callback: unknown = { ...body, id, type, event };
-  const time = timeOf(propertyOf(body, isLimit ? 'minute_rate_limited' : 'event_time'));
+  const time = timeOf(propertyOf(body, isRateLimited ? 'minute_rate_limited' : 'event_time'));
   if (isCallback<Inner>(callback)) return { id: callback.id, type: callback.type, ...time, event: callback };
   throw new EventError(
     'envelope_invalid',

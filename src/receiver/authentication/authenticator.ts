@@ -67,9 +67,9 @@ export class Authenticator {
       bodyRead = true;
       try {
         const fetched = this.#settings.signature.keys(bodyBy, account);
-        // Strangers can send bodies of any account, whose keys are fetched in turns.
-        const mayGiveWay = account !== undefined && !('verify' in fetched);
-        const keys = await (mayGiveWay ? this.#bodyMemory.whileWaiting(share, fetched) : fetched);
+        // Strangers can send bodies of any account, and the keys of accounts are fetched in turns.
+        const isInTurn = account !== undefined && 'then' in fetched;
+        const keys = await (isInTurn ? this.#bodyMemory.whileWaiting(share, fetched) : fetched);
         const found = keys.verify(rawBody, sent);
         const keyIndex = typeof found === 'number' ? found : await inTime(found, bodyBy);
         checkSignedTime(sent, this.#settings.now());

@@ -6,9 +6,9 @@ import { dropPromise, isInstance, messageOf, show } from '../values/foreign-valu
 import { ofAccount } from './account.ts';
 import { findKey, type HmacAlgorithm, type HmacEncoding, HmacKey, importText } from './hmac-key.ts';
 import { type Key, readKeys } from './key.ts';
-import { OtherReceivers, rememberCheck, rememberKeys } from './other-receivers.ts';
+import { OtherReceivers, rememberKeys } from './other-receivers.ts';
 import { keyAdvice, missingMessage } from './signature-advice.ts';
-import type { SentSignature, SignatureCheck, SignatureScheme, SigningKeySet } from './signature-check.ts';
+import type { SentSignature, SignatureScheme, SigningKeySet } from './signature-check.ts';
 import { digestForm, formOf, isDigest } from './signature-form.ts';
 import { createKeySource, type ImportKeys } from './signing-keys.ts';
 
@@ -71,7 +71,7 @@ export class HmacScheme implements SignatureScheme {
       return new HmacKeySet(imported, account, others);
     };
     const { provider } = advice;
-    const check: SignatureCheck = {
+    return {
       provider,
       keys: createKeySource(signingKey, importKeys),
       readHead: (headers) =>
@@ -88,8 +88,6 @@ export class HmacScheme implements SignatureScheme {
         }
       },
     };
-    if (provider !== undefined) rememberCheck(check);
-    return check;
   };
 
   #importKey(key: Key): HmacKey {
@@ -152,7 +150,8 @@ export class HmacScheme implements SignatureScheme {
     const { algorithm, encoding } = this.#scheme;
     const form = digestForm(DIGEST_BYTES[algorithm], encoding);
     const { firstAsked = '', firstValue = '' } = headers;
-    const isBare = first === firstValue.slice(0, first?.length);
+    // `get` cuts a long value, so the signature may be its beginning only.
+    const isBare = first === '' ? firstValue === '' : first === firstValue.slice(0, first?.length);
     return malformed(
       isBare
         ? `the header "${firstAsked}" must hold ${form} only, and holds ${formOf(firstValue)}`
@@ -174,7 +173,7 @@ class HmacKeySet implements SigningKeySet {
   }
 
   verify(rawBody: Uint8Array, { content, signatures }: SentSignature): number {
-    const signed = content === undefined ? rawBody : joined(content(rawBody));
+    const signed = content === undefined ? rawBody : signedBytes(content, rawBody);
     const keyIndex = findKey(signed, signatures, this.#keys);
     if (keyIndex !== -1) return keyIndex;
     const count = this.#keys.length;
@@ -197,6 +196,20 @@ function toUtf8(key: Key): Uint8Array {
 function checkBytes(bytes: unknown): Uint8Array {
   if (types.isUint8Array(bytes) && bytes.length > 0) return bytes;
   throw new ConfigurationError('key of hmacSignature must return bytes, at least one, for each signing key');
+}
+
+/** Calls the function of the provider, which may fail on the body of a stranger. */
+function signedBytes(content: NonNullable<SentSignature['content']>, rawBody: Uint8Array): Uint8Array {
+  let parts: readonly (string | Uint8Array)[];
+  try {
+    parts = content(rawBody);
+  } catch (error) {
+    if (isInstance(error, SignatureError) || isInstance(error, ConfigurationError)) throw error;
+    throw malformed(`the signed content could not be read: ${messageOf(error)}`, error);
+  }
+  if (Array.isArray(parts)) return joined(parts);
+  dropPromise(parts);
+  throw new ConfigurationError(`content of hmacSignature must return a list, got ${show(parts)}`);
 }
 
 function joined(parts: readonly (string | Uint8Array)[]): Uint8Array {

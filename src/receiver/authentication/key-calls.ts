@@ -100,15 +100,19 @@ export class KeyCalls<Keys> {
   }
 }
 
-/** The wait for a permit is limited too: after that, the deliveries of the account have been answered. */
+/** Waits for a permit no longer than for a call, so that a shared call ends. */
 async function withPermit<T>(permits: Semaphore, work: () => Promise<T>): Promise<T> {
   if (!permits.tryAcquire())
-    await permits.acquire((granted) => withTimeLimit(granted, CALL_TIMEOUT_MS, lateError));
+    await permits.acquire((granted) => withTimeLimit(granted, CALL_TIMEOUT_MS, waitError));
   try {
     return await work();
   } finally {
     permits.release();
   }
+}
+
+function waitError(): Error {
+  return new Error('it was not called, because the keys of other accounts were being fetched');
 }
 
 function lateError(): Error {

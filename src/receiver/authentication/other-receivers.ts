@@ -29,9 +29,10 @@ export function rememberKeys(keys: readonly HmacKey[]): void {
   addTo(keysOfReceivers, keys);
 }
 
-/** Remembers the check of a receiver. `check` must live as long as the receiver. */
-export function rememberCheck(check: SenderCheck): void {
+/** Remembers and returns the check of a receiver. It must live as long as the receiver. */
+export function rememberCheck<Check extends SenderCheck>(check: Check): Check {
   addTo(checksOfReceivers, check);
+  return check;
 }
 
 function addTo<T extends object>(kept: WeakRef<T>[], one: T): void {

@@ -1,4 +1,4 @@
-import { isEscapedKey } from '../provider/event-key.ts';
+import { looksLikeKey } from '../provider/event-key.ts';
 
 /** Stores hold ids with these prefixes, so the prefixes must not change. */
 const ENQUEUEING = 'accepted:';
@@ -10,7 +10,7 @@ const ESCAPE = 'handled:';
  * `event-key.ts` that name their provider have that prefix already.
  */
 export function handlingId(key: string): string {
-  const mustEscape = key.startsWith(ENQUEUEING) || (key.startsWith(ESCAPE) && !isEscapedKey(key));
+  const mustEscape = key.startsWith(ENQUEUEING) || (key.startsWith(ESCAPE) && !looksLikeKey(key));
   return mustEscape ? ESCAPE + key : key;
 }
 

@@ -50,8 +50,8 @@ export interface StoredSender {
 }
 
 /**
- * Returns the sender as it is stored: the default provider with one account writes nothing, as versions
- * without others.
+ * Returns the sender as it is stored: the default provider with one account writes nothing, as earlier
+ * versions did, which knew no other provider.
  */
 export function senderOf(
   { id, account }: EventMembers,

@@ -30,24 +30,22 @@ export function keyFunctionOf(name: string): EventKeyFunction {
 
 /**
  * Creates the function for the keys of the default provider. A key is the id, escaped if it looks like a key
- * of another one. If there are accounts, it is as that of any other provider.
+ * of another one. With an account, the key has the form of any other provider's.
  */
 export function bareKeyFunctionOf(name: string): EventKeyFunction {
   const keyOf = keyFunctionOf(name);
   return (origin) => {
     if (origin.account !== undefined) return keyOf(origin);
-    return isEscapedKey(origin.id) ? `handled:${origin.id}` : origin.id;
+    return looksLikeKey(origin.id) ? `handled:${origin.id}` : origin.id;
   };
 }
 
-/** Returns true for an id that could be the key of an event. */
+/**
+ * Returns true for the key of another provider than the default one, and for an id that looks like such a
+ * key.
+ */
 export function looksLikeKey(id: string): boolean {
   return LOOKS_LIKE_KEY.test(id);
-}
-
-/** Returns true for a key that has the escape of `claim-id.ts` already. */
-export function isEscapedKey(key: string): boolean {
-  return key.startsWith('handled:') && looksLikeKey(key);
 }
 
 /**

@@ -80,8 +80,8 @@ export class BodyMemory {
   }
 
   /**
-   * Waits with a body that has arrived. Meanwhile it gives way as an unfinished body does: then this rejects
-   * with {@link UnavailableError}.
+   * Waits with a body that has arrived. Meanwhile the body may be dropped, as one that has arrived in part;
+   * then this rejects with {@link UnavailableError}.
    */
   whileWaiting<T>(share: BodyShare, awaited: PromiseLike<T>): Promise<T> {
     const gaveWay = new Promise<never>((_resolve, reject) => {

@@ -55,6 +55,16 @@ describe('a request without an account', () => {
     expect(reports.at(-1)?.event).toMatchObject({ account: 'a' });
   });
 
+  test('of a wrong type is not shown, because the url may be in it', async () => {
+    const { reports, send } = open({
+      account: Object(({ url }: { url: string }) => url.split('/')),
+      signingKey: KEY,
+    });
+    expect(await send('/webhooks/s3cret')).toBe(500);
+    expect(reports[0]?.error?.message).toContain('account() must return a text');
+    expect(reports[0]?.error?.message).not.toContain('s3cret');
+  });
+
   test('says so if the adapter gives no url', async () => {
     const { reports, send } = open({ signingKey: KEY });
     expect(await send(undefined)).toBe(404);
@@ -76,12 +86,15 @@ describe('a request without an account', () => {
 describe('the keys of accounts', () => {
   test('that are not there: 404, and the function is asked again only after ten seconds', async () => {
     const pass = fakeTime();
-    const keys = new Map<string, Key | readonly Key[]>([['empty', []]]);
+    const keys = new Map<string, Key | readonly Key[]>([
+      ['empty', []],
+      ['null', JSON.parse('null')],
+    ]);
     const signingKey = vi.fn((account = '') => keys.get(account));
     const { reports, send } = open({ signingKey });
-    for (const url of ['/new', '/new?again', '/empty']) expect(await send(url)).toBe(404);
+    for (const url of ['/new', '/new?again', '/empty', '/null', '/null']) expect(await send(url)).toBe(404);
     expect(reports[0]?.error?.message).toContain('the signingKey function has no key of the account "new"');
-    expect(signingKey.mock.calls).toEqual([['new'], ['empty']]);
+    expect(signingKey.mock.calls).toEqual([['new'], ['empty'], ['null']]);
     keys.set('new', ['old key', KEY]);
     await pass(9_900);
     expect(await send('/new')).toBe(404);

@@ -4,6 +4,7 @@ import { createEvent, deliver } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { KEY } from '../../support/served.ts';
+import { throwing } from '../../support/throwing.ts';
 import { acme, acmeEvent, acmeHeaders, toDelivery } from './senders.ts';
 
 const BODY = JSON.stringify(acmeEvent());
@@ -37,6 +38,15 @@ describe('a function of a provider that is async by mistake', () => {
       status: 500,
       body: { code: 'configuration_invalid' },
     });
+  });
+
+  test.each([
+    { content: rejects, answer: { status: 500, body: { code: 'configuration_invalid' } } },
+    { content: throwing('not JSON'), answer: { status: 403, body: { code: 'signature_malformed' } } },
+  ])('content of hmacSignature: $answer', async ({ content, answer }) => {
+    const read = () => ({ signatures: ['0'.repeat(64)], content });
+    const signature = Reflect.apply(hmacSignature, undefined, [{ encoding: 'hex', read }]);
+    expect(await answerOf(defined({ signature }))).toMatchObject(answer);
   });
 });
 

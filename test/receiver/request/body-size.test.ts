@@ -30,3 +30,13 @@ test.each([
   const refusal = { code: 'body_too_large', error: { message } };
   expect(reports).toMatchObject([refusal, refusal]);
 });
+
+test('a body without a declared length that is cut off at the limit is lost as well', async () => {
+  const reports: Report[] = [];
+  const receiver = createReceiver({ provider, signingKey: 'key', maxBodyBytes: 50 }).on('*', () => {});
+  receiver.observe((report) => reports.push(report));
+  const body = new Blob(['x'.repeat(60)]).stream();
+  await fetch(await serve(receiver), { method: 'POST', body, duplex: 'half' });
+  const message = `the body is longer than allowed; maxBodyBytes is 50${loss}`;
+  expect(reports).toMatchObject([{ code: 'body_too_large', error: { message } }]);
+});

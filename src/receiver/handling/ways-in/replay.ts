@@ -74,7 +74,7 @@ async function runParked(
 
 /**
  * Claims the id of the enqueueing during the run, so that no delivery runs the handlers before the answer
- * meanwhile. If the replay succeeds, completes it, so that later deliveries do not run them again.
+ * meanwhile. If the replay succeeds, it completes that id too, so that no later delivery runs them.
  */
 async function runExclusively(
   services: ReceiverServices,
