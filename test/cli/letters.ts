@@ -35,7 +35,7 @@ export async function directoryOf(letters: readonly DeadLetter[]): Promise<strin
 }
 
 /** The members of a summary in JSON, if the command took every dead letter. */
-export const nothingSkipped = { running: 0, old: 0, others: 0, missing: 0, more: false } as const;
+export const nothingSkipped = { running: 0, old: 0, missing: 0, more: false } as const;
 
 /** The summary in JSON of a command that has replayed or dropped every dead letter, but for these members. */
 export function summaryWith(members: Readonly<Record<string, unknown>>): Record<string, unknown> {

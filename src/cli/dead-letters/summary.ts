@@ -31,7 +31,14 @@ export function printSummary({ selection, options, output }: Work, done: Done): 
   const { value, counts, remark = '', lines = [], untried, next } = done;
   const { running, old, others, missing, more } = selection.skipped;
   for (const letter of output.json ? running : []) output.print({ kind: 'running', ...letter }, () => '');
-  const skipped = { running: running.length, old, others, missing: missing.length, left: untried, more };
+  const skipped = {
+    running: running.length,
+    old,
+    others: others || undefined,
+    missing: missing.length,
+    left: untried,
+    more,
+  };
   output.print({ kind: 'summary', ...value, ...skipped, next }, () => [
     `${countsOf(
       ...counts,
