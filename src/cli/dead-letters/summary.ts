@@ -34,6 +34,7 @@ export function printSummary({ selection, options, output }: Work, done: Done): 
   const skipped = {
     running: running.length,
     old,
+    // Only an application with several senders has it.
     others: others || undefined,
     missing: missing.length,
     left: untried,
