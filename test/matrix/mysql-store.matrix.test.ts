@@ -32,7 +32,7 @@ async function startMariaDb(port: number): Promise<ChildProcess> {
     [
       '--no-defaults',
       '--skip-grant-tables',
-      // It does not run as root unasked.
+      // MariaDB runs as root only if it is told to.
       `--user=${userInfo().username}`,
       `--datadir=${data}`,
       `--port=${port}`,

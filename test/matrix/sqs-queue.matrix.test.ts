@@ -29,6 +29,8 @@ const EMULATOR = `
 let emulator: ChildProgram;
 let installed: LinkedPackage;
 let client: SQSClient;
+/** The names of the commands that were sent. */
+const sent: string[] = [];
 let snippet: Snippet;
 
 beforeAll(async () => {
@@ -39,6 +41,14 @@ beforeAll(async () => {
   const [port] = /\d+$/.exec(await emulator.line(/^listening \d+$/)) ?? [];
   const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
   client = new SQSClient({ endpoint: `http://127.0.0.1:${port}`, region: 'eu-central-1', credentials });
+  client.middlewareStack.add(
+    (next, { commandName }) =>
+      (args) => {
+        sent.push(String(commandName));
+        return next(args);
+      },
+    { step: 'initialize' },
+  );
   const code = snippetWith('createSqsQueue', 'docs/queue.md');
   snippet = await import(pathToFileURL(compileSnippet(folder, 'sqs-queue.mts', code)).href);
 });
@@ -52,7 +62,7 @@ afterAll(async () => {
 });
 
 /** A receiver and its two workers: a job has two attempts, some seconds apart. */
-async function openQueue(handle: (attempt: number) => unknown) {
+async function openQueue(handle: (attempt: number) => unknown, visibilitySeconds = 1) {
   const { QueueUrl = '' } = await client.send(new CreateQueueCommand({ QueueName: crypto.randomUUID() }));
   const queue = snippet.createSqsQueue(client, QueueUrl);
   const jobs: QueuedJob[] = [];
@@ -71,7 +81,7 @@ async function openQueue(handle: (attempt: number) => unknown) {
     on('*', (_event, { attempt }) => handle(attempt), { name: 'book', queue: true }),
   );
   const stop = new AbortController();
-  const place = { client, QueueUrl, visibilitySeconds: 1, attempts: 2 };
+  const place = { client, QueueUrl, visibilitySeconds, attempts: 2 };
   const workers = [1, 2].map(() => snippet.runSqsWorker(receiver, place, stop.signal));
   onTestFinished(async () => {
     stop.abort();
@@ -114,10 +124,13 @@ describe('the queue of Amazon SQS in docs/queue.md, on an emulator', () => {
 
   test('a job that takes longer than its visibility timeout is not handed out meanwhile', async () => {
     const attempts: number[] = [];
+    const extensions = (): number => sent.filter((name) => name === 'ChangeMessageVisibilityCommand').length;
+    const before = extensions();
     const { outcomes } = await openQueue(async (attempt) => {
       attempts.push(attempt);
-      await new Promise((resolve) => setTimeout(resolve, 2_500));
-    });
+      // One comes in each half of the timeout.
+      await until('the timeout is extended three times', () => extensions() >= before + 3);
+    }, 4);
     expect(await outcomes()).toEqual(['processed']);
     expect(attempts).toEqual([1]);
   });

@@ -53,9 +53,9 @@ function namesOf(ids: readonly string[]): string {
 
 /** The dead letters that a command leaves, unless their ids select them. */
 interface Left {
-  /** Those that were parked as `event_too_old`. */
+  /** True for dead letters that were parked as `event_too_old`. */
   readonly old?: boolean;
-  /** Those of other providers than the receiver's. */
+  /** True for dead letters of other providers than the receiver's. */
   readonly others?: boolean;
 }
 

@@ -2,7 +2,7 @@ import type { IdentifiedEvent } from '../payload.ts';
 
 /** The members that payloads of many events have. A payload has further members. */
 export interface GitHubPayload {
-  /** What happened to the resource, for example `opened`. */
+  /** The action on the resource, for example `opened`. */
   readonly action?: string;
   /** The user that caused the event. */
   readonly sender?: { readonly id: number; readonly login: string };

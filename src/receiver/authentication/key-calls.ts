@@ -20,7 +20,7 @@ const MAX_CALLS = 16;
 /** The calls that are kept for accounts that have had keys, once there is one. */
 const KEPT_CALLS = 4;
 
-/** How long an account without a key is remembered: one that is new must not wait for long. */
+/** The time for which an account without a key is remembered: a new account must not wait for long. */
 const WITHOUT_KEYS_MS = 10_000;
 
 /** The most accounts that are remembered, of those with keys and of those without. */

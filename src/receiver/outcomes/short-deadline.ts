@@ -6,7 +6,7 @@ const SHORT_WAIT_MS = 5_000;
 
 /**
  * Warns of handlers that have little time, because the sender waits briefly and there is no queue. `chosenMs`
- * is the option `deadlineMs`: a user who has set it knows the time.
+ * is the option `deadlineMs`: if the user has set it, the time is known.
  */
 export function shortDeadlineWarnings(
   settings: {

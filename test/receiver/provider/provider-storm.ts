@@ -20,7 +20,7 @@ const LEAST_IDS = 200;
 const POISON_EVERY = 25;
 /** Of a kill and a freeze. */
 const ROUNDS = 3;
-/** What must have been accepted since the trouble before. */
+/** The deliveries that must have been accepted since the kill or freeze before. */
 const ACCEPTED_BETWEEN = 40;
 const LEASE_MS = 1_500;
 const FREEZE_MS = LEASE_MS * 1.5;
@@ -44,12 +44,12 @@ const senders: readonly Sender[] = [
   { name: 'stripe/m2', provider: stripe(), pausesMs: [300, 1_200, 3_000, 6_000] },
 ];
 
-/** Where the receivers of a storm keep what they share. */
+/** The store, dead letters and queue that the receivers of a storm share. */
 export interface StormPlace {
   /** For test/receiver/provider/storm-program.mjs. */
   readonly env: NodeJS.ProcessEnv;
   readonly deadLetters: DeadLetters;
-  /** Whether no job is left; without a queue, none ever is. */
+  /** Resolves with true if no job is left. Absent without a queue. */
   readonly isQueueEmpty?: () => Promise<boolean>;
 }
 

@@ -1,7 +1,7 @@
 import type { Freeze } from '../../stores/kit/key-runs.ts';
 import { readNotes } from '../../support/notes.ts';
 
-/** What a process has noted; the time is in milliseconds of a clock that all processes share. */
+/** A note of a process. Its time is in milliseconds, of a clock that all processes share. */
 export interface StormNote {
   readonly pid: string;
   readonly what: string;

@@ -66,7 +66,7 @@ function open(provider, read, options = {}) {
     receiver.on('*', inbox.once('book', handler('book'))).on('*', inbox.once('mail', handler('mail')));
   }
   return receiver.observe(({ event, handlers, warnings }) => {
-    // What a warning puts in doubt may run again.
+    // A handler of a report with warnings may run again.
     const recorded = warnings.length === 0 ? handlers.filter(({ ok }) => ok) : [];
     for (const { name } of recorded) note('recorded', event.key ?? event.id, ownOf(event.account), name);
   });

@@ -21,7 +21,7 @@ describe('receive never rejects: what is no delivery is answered 500 and reporte
       message: /^method .*; got undefined$/,
     },
     {
-      name: 'a url that is no text',
+      name: 'a url that is not a text',
       delivery: { ...delivery, url: new URL('http://example.com/?token=x') },
       message: /^url of a delivery must be the path and the query of the request, .*; got URL$/,
     },

@@ -44,12 +44,12 @@ export class KeptProcesses {
     await this.#kept;
   }
 
-  /** Those that listen. */
+  /** The processes that listen. */
   alive(): Process[] {
     return this.#running.filter((candidate) => candidate !== undefined);
   }
 
-  /** Whether all of them listen. */
+  /** True if all processes listen. */
   areAlive(): boolean {
     return this.alive().length === this.#count;
   }
