@@ -8,8 +8,8 @@ import { createMemoryStore } from '../../stores/memory/memory.ts';
 import { deliverTo, type Endpoint, keptIn, type Requirements, type SentRequest, Subject } from './subject.ts';
 
 /**
- * The time that a slow store takes. It is below two seconds, after which a store is asked again, and below the
- * time of a dead letter, a fourth of the deadline, which is five sixths of the sender's wait.
+ * The time that a slow store takes. It is below two seconds, after which a store is asked again, and below
+ * the time of a dead letter, a fourth of the deadline, which is five sixths of the sender's wait.
  */
 function slowMsOf({ provider }: Subject): number {
   return Math.min(1_900, provider.answerWithinMs / 6);
