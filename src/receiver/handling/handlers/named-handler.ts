@@ -4,6 +4,7 @@ import { propertyOf } from '../../values/foreign-values.ts';
 // `Symbol.for`, because the inbox and the receiver can come from two copies of posthorn.
 const NAME = Symbol.for('posthorn.handlerName');
 const TAKE_NAME = Symbol.for('posthorn.takeHandlerName');
+const HAS_HANDLED = Symbol.for('posthorn.hasHandled');
 const SKIPPED = Symbol.for('posthorn.skipped');
 
 /** Why a handler has skipped an event, which then counts as handled. */
@@ -16,13 +17,26 @@ export type SkipReason = NonNullable<HandlerReport['skipped']>;
  */
 type TakeName = (receiver: object) => boolean;
 
+/** Resolves with true if the handler has a record that it has handled the event with this key. */
+type HasHandled = (eventKey: string) => Promise<boolean>;
+
+/** The functions that a handler of an inbox brings along. */
+interface NamedHandlerParts {
+  readonly takeName: TakeName;
+  readonly hasHandled: HasHandled;
+}
+
 /** Gives a handler the name under which `on` registers it. `Function.name` does not count. */
 export function nameHandler<Handler extends (...parameters: never[]) => unknown>(
   name: string,
   handler: Handler,
-  takeName: TakeName,
+  { takeName, hasHandled }: NamedHandlerParts,
 ): Handler {
-  return Object.defineProperties(handler, { [NAME]: { value: name }, [TAKE_NAME]: { value: takeName } });
+  return Object.defineProperties(handler, {
+    [NAME]: { value: name },
+    [TAKE_NAME]: { value: takeName },
+    [HAS_HANDLED]: { value: hasHandled },
+  });
 }
 
 /** The name that a handler was given by {@link nameHandler}. */
@@ -37,6 +51,12 @@ export function takeNameOf(handler: unknown, receiver: object): Warning | undefi
   if (typeof takeName !== 'function' || takeName(receiver) !== true) return undefined;
   const problem = `two receivers of this process have different handlers "${nameOf(handler)}" in one inbox`;
   return `inbox_name_shared: ${problem}: each skips what the other has handled; give each a name of its own`;
+}
+
+/** Resolves with true if a handler has a record that it has handled the event. Most handlers keep none. */
+export async function hasHandled(handler: unknown, eventKey: string): Promise<boolean> {
+  const ask = propertyOf(handler, HAS_HANDLED);
+  return typeof ask === 'function' && (await Reflect.apply(ask, undefined, [eventKey])) === true;
 }
 
 /** The result of a handler that has skipped the event: its report says so. */

@@ -52,12 +52,13 @@ export interface OnceRun extends RecordKey {
 
 /**
  * Creates the handler that `inbox.once` returns. `runOnce` runs the handler of the application in a
- * transaction with the record of the event, or resolves with the reason for skipping it. Throws
- * {@link ConfigurationError}.
+ * transaction with the record of the event, or resolves with the reason for skipping it. `hasRecord` looks
+ * for the record. Throws {@link ConfigurationError}.
  */
 export function onceHandler<Event>(
   { scope, names, name, handler, options }: OnceArguments<Event>,
   runOnce: (run: OnceRun, event: Event, context: HandlerContext) => Promise<SkipReason | undefined>,
+  hasRecord: (key: RecordKey) => Promise<boolean>,
 ): (event: Event, context: HandlerContext) => Promise<unknown> {
   checkOnce(name, handler, options);
   const { latest } = options;
@@ -72,7 +73,10 @@ export function onceHandler<Event>(
     const reason = await runOnce(run, event, context);
     return reason === undefined ? undefined : skipped(reason);
   };
-  return nameHandler(name, handleOnce, (receiver) => names.register(name, handler, receiver));
+  return nameHandler(name, handleOnce, {
+    takeName: (receiver) => names.register(name, handler, receiver),
+    hasHandled: (eventKey) => hasRecord({ scope, eventKey: toKey(eventKey), handler: name }),
+  });
 }
 
 /** Returns a context for the handler of the application: that of the delivery, with a member of the inbox. */

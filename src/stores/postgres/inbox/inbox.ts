@@ -14,6 +14,7 @@ import {
 import { checkPool, type PostgresPool, readSchema } from '../client.ts';
 import { type BeginTransaction, commitByOtherClient } from './commit-by-other-client.ts';
 import { commitInPool } from './commit-in-pool.ts';
+import { hasRecord } from './find-record.ts';
 import type { PostgresTransaction } from './handler-transaction.ts';
 import { prune } from './prune.ts';
 import { recordStatements } from './record.ts';
@@ -133,18 +134,22 @@ function createInbox<Tx>(
   const names = HandlerNames.of(pool, schema, scope);
   return {
     once: (name, handler, options = {}) =>
-      onceHandler({ scope, names, name, handler, options }, async (once, event, context) => {
-        const limits = new RunLimits(context);
-        const idleMs = longestIdleMs(context);
-        const run: InboxRun = { ...once, eventId: context.event.id, statements, limits, idleMs };
-        const handle = async (transaction: Tx): Promise<unknown> =>
-          checkBegun(await handler(event, contextWith(context, { transaction })));
-        try {
-          return await runOnce(run, runsInPool, (progress) => runTransaction(run, progress, handle));
-        } finally {
-          limits.end();
-        }
-      }),
+      onceHandler(
+        { scope, names, name, handler, options },
+        async (once, event, context) => {
+          const limits = new RunLimits(context);
+          const idleMs = longestIdleMs(context);
+          const run: InboxRun = { ...once, eventId: context.event.id, statements, limits, idleMs };
+          const handle = async (transaction: Tx): Promise<unknown> =>
+            checkBegun(await handler(event, contextWith(context, { transaction })));
+          try {
+            return await runOnce(run, runsInPool, (progress) => runTransaction(run, progress, handle));
+          } finally {
+            limits.end();
+          }
+        },
+        (key) => hasRecord(pool, schema, key),
+      ),
 
     prune: async (options) => prune(pool, schema, scope, readAge(options)),
   };

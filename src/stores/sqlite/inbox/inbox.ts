@@ -11,6 +11,7 @@ import {
 } from '../../kit/inbox/once.ts';
 import { checkDatabase, type SqliteDatabase } from '../client.ts';
 import { SqliteConnection } from '../connection.ts';
+import { hasRecord } from './find-record.ts';
 import type { SqliteTransaction } from './handler-database.ts';
 import { prune } from './prune.ts';
 import { runOnce } from './run.ts';
@@ -100,11 +101,15 @@ export function createSqliteInbox(database: SqliteDatabase, options: SqliteInbox
   const names = HandlerNames.of(database, 'main', scope);
   return {
     once: (name, handler, onceOptions = {}) =>
-      onceHandler({ scope, names, name, handler, options: onceOptions }, (run, event, context) => {
-        const handle = (database: SqliteTransaction): unknown =>
-          handler(event, contextWith(context, { database }));
-        return runOnce(connection, { ...run, handle }, context);
-      }),
+      onceHandler(
+        { scope, names, name, handler, options: onceOptions },
+        (run, event, context) => {
+          const handle = (database: SqliteTransaction): unknown =>
+            handler(event, contextWith(context, { database }));
+          return runOnce(connection, { ...run, handle }, context);
+        },
+        (key) => hasRecord(connection, key),
+      ),
 
     prune: async (pruneOptions) => prune(connection, scope, readAge(pruneOptions)),
   };

@@ -10,11 +10,8 @@ test.each([
   ['warns in a report if another receiver has the name of its handler', true, ['inbox_name_shared']],
   ['warns of no name that it has alone', false, []],
 ])('a receiver %s', async (_title, isShared, expected) => {
-  const handle = nameHandler(
-    'book',
-    () => {},
-    () => isShared,
-  );
+  const takeName = () => isShared;
+  const handle = nameHandler('book', () => {}, { takeName, hasHandled: async () => false });
   const reports = new Seen<Report>();
   const receiver = createReceiver({ signingKey: KEY }).on('*', handle).observe(reports.add);
   await receiver.receive(deliveryOf(createEvent('transfer.created')));

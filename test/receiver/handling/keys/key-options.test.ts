@@ -44,7 +44,8 @@ describe('concurrencyKey of on()', () => {
 
   test('needs no name beside a handler that brings its own, as those of an inbox do', async () => {
     const held = new HeldHandler();
-    const book = nameHandler('book', held.handle, () => false);
+    const parts = { takeName: () => false, hasHandled: async () => false };
+    const book = nameHandler('book', held.handle, parts);
     const { reports, send } = openDirectly({}, (receiver) => receiver.on('*', book, { concurrencyKey }));
     const answers = [send(eventOf('a')), send(eventOf('b'))];
     (await held.calls.nth(1)).succeed();
