@@ -59,6 +59,7 @@ export type { SchemasByEntity, StandardSchemaV1 } from './receiver/events/schema
 export type { TypeFilter, TypeLabels } from './receiver/events/type-rules.ts';
 export type { MiddlewareContext } from './receiver/handling/handlers/middleware.ts';
 export type { HandlerContext, HandlerOptions } from './receiver/handling/handlers/route.ts';
+export type { AcceptOptions } from './receiver/handling/ways-in/accept-options.ts';
 export type { DispatchOptions } from './receiver/handling/ways-in/dispatch-options.ts';
 export type { DeadLettersHealth, Health, LastDelivery, StoreHealth } from './receiver/health/health.ts';
 export type { AnyOptions, OptionsOf } from './receiver/options.ts';

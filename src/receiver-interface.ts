@@ -8,6 +8,7 @@ import type { PatternOf, TypedEvent } from './receiver/events/event-types.ts';
 import type { SchemasByEntity } from './receiver/events/schema.ts';
 import type { MiddlewareContext } from './receiver/handling/handlers/middleware.ts';
 import type { HandlerContext, HandlerOptions } from './receiver/handling/handlers/route.ts';
+import type { AcceptOptions } from './receiver/handling/ways-in/accept-options.ts';
 import type { DispatchOptions } from './receiver/handling/ways-in/dispatch-options.ts';
 import type { Health } from './receiver/health/health.ts';
 import type { OptionsOf } from './receiver/options.ts';
@@ -169,6 +170,28 @@ export interface Receiver<
    * (`failed`, `provider_mismatch`).
    */
   replay(letter: DeadLetter): Promise<Report>;
+
+  /**
+   * Handles an event that the application fetched itself, for example from the sender's list after an outage:
+   * an object, a text of JSON or its bytes. It takes the same way as a delivery, through the same dedupe and
+   * handlers, but without a signature: whoever may call this can make any event. It waits for the end of the
+   * handlers. It is a last attempt: what its handlers failed is parked. An event that it refuses itself
+   * (`rejected`) is only returned, and so is one whose store is away (`failed`) or that another process is
+   * handling (`busy`).
+   *
+   * An event that is older than the store remembers may have been handled and forgotten: it is `duplicate` if
+   * the store or the inboxes of all its handlers know it, and `event_too_old` otherwise, unless
+   * `allowForgotten` is set.
+   *
+   * @throws ConfigurationError for wrong options.
+   *
+   * @example
+   * ```ts
+   * const report = await receiver.accept(event, { source: 'export of 2026-11-26' });
+   * if (report.status >= 400) console.error(report.event?.id, report.code);
+   * ```
+   */
+  accept(event: RawBody | object, options: AcceptOptions): Promise<Report>;
 
   /**
    * Runs the queued handlers of a job, in a worker, and completes the id of its event. The queue acts on the

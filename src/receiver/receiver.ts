@@ -9,6 +9,8 @@ import type { TypeFilter } from './events/type-rules.ts';
 import type { KeptMiddleware } from './handling/handlers/middleware.ts';
 import type { HandlerOptions } from './handling/handlers/route.ts';
 import { Router } from './handling/handlers/router.ts';
+import { accept } from './handling/ways-in/accept.ts';
+import { type AcceptOptions, readAcceptOptions } from './handling/ways-in/accept-options.ts';
 import type { Answered } from './handling/ways-in/answered.ts';
 import { Arrival } from './handling/ways-in/arrival.ts';
 import { deliver } from './handling/ways-in/deliver.ts';
@@ -16,6 +18,7 @@ import { DeliveryReports } from './handling/ways-in/delivery-reports.ts';
 import { canReadJob, dispatch } from './handling/ways-in/dispatch.ts';
 import { type DispatchOptions, readDispatchOptions } from './handling/ways-in/dispatch-options.ts';
 import { drop } from './handling/ways-in/drop.ts';
+import { type Foreseen, foresee } from './handling/ways-in/foresee.ts';
 import { checkDeliveredAge, parseEvent } from './handling/ways-in/read-event.ts';
 import { createServices, type ReceiverServices } from './handling/ways-in/receiver-services.ts';
 import { replay } from './handling/ways-in/replay.ts';
@@ -130,6 +133,20 @@ export class WebhookReceiver {
     return this.#reportAnswer('replay', (arrival) => replay(this.#services, letter, arrival));
   }
 
+  async accept(event: RawBody | object, options: AcceptOptions): Promise<Report> {
+    const checked = readAcceptOptions(options, this.#settings);
+    return this.#reportAnswer(
+      'accept',
+      (arrival) => accept(this.#services, event, checked, arrival),
+      checked.source,
+    );
+  }
+
+  /** For the command `posthorn events`; not a part of {@link Receiver}: what `accept` would do. */
+  async foresee(event: RawBody | object, options: AcceptOptions): Promise<Foreseen> {
+    return foresee(this.#services, event, readAcceptOptions(options, this.#settings));
+  }
+
   async drop(letter: DeadLetter): Promise<boolean> {
     this.#activity.begin();
     try {
@@ -155,18 +172,19 @@ export class WebhookReceiver {
     return read.event;
   }
 
-  #begin(source: ReportSource): Arrival {
+  #begin(source: ReportSource, acceptedFrom?: string): Arrival {
     this.#router.freeze();
     this.#activity.begin();
-    return new Arrival(this.#settings, source, this.#closed !== undefined);
+    return new Arrival(this.#settings, source, this.#closed !== undefined, acceptedFrom);
   }
 
-  /** Handles a replay or a job, for which no sender waits. */
+  /** Handles a replay, a job or an accepted event, for which no sender waits. */
   async #reportAnswer(
     source: ReportSource,
     handle: (arrival: Arrival) => Promise<Answered>,
+    acceptedFrom?: string,
   ): Promise<Report> {
-    const arrival = this.#begin(source);
+    const arrival = this.#begin(source, acceptedFrom);
     try {
       const answered: Answered = await handle(arrival).catch((error) => ({ answer: refuse(error) }));
       const report = this.#reports.report(arrival, answered, { answerSent: false });

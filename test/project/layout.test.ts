@@ -124,7 +124,7 @@ describe('imports point one way:', () => {
   });
 
   test('the tables would refuse a type import the wrong way', () => {
-    expect(importsOf('src/receiver/handling/ways-in/deliver.ts')).toContainEqual({
+    expect(importsOf('src/receiver/handling/ways-in/park-run.ts')).toContainEqual({
       target: 'src/receiver/handling/run/run.ts',
       typeOnly: true,
     });

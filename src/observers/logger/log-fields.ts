@@ -18,7 +18,7 @@ export interface LogFields {
   /** The result of the delivery. */
   readonly outcome?: Outcome | undefined;
   /** The origin, if it is not a delivery. */
-  readonly source?: 'replay' | 'job' | undefined;
+  readonly source?: 'replay' | 'job' | 'accept' | undefined;
   /** The HTTP status of the answer. */
   readonly status?: number | undefined;
   /** The code of the error. */

@@ -40,6 +40,7 @@ export function reportAttributes(report: Report): Attributes {
   const isDelivery = source === 'delivery';
   return {
     'posthorn.receiver': report.receiver,
+    'posthorn.accepted_from': report.acceptedFrom,
     'posthorn.provider': report.provider,
     'posthorn.account': report.event?.account && shortName(report.event.account),
     'posthorn.outcome': report.outcome,

@@ -11,6 +11,7 @@ const names = {
   deliveries: 'posthorn_deliveries_total',
   replays: 'posthorn_replays_total',
   jobs: 'posthorn_jobs_total',
+  accepted: 'posthorn_accepted_total',
   lateRuns: 'posthorn_late_runs_total',
   endpointAtRisk: 'posthorn_endpoint_at_risk_total',
   warnings: 'posthorn_warnings_total',
@@ -86,6 +87,7 @@ function createMetrics(registers: Registers) {
     delivery: counterOf(names.deliveries, 'Deliveries that were answered.'),
     replay: counterOf(names.replays, 'Replays of dead letters that have ended.'),
     job: counterOf(names.jobs, 'Attempts of jobs of the queue that have ended.'),
+    accept: counterOf(names.accepted, 'Events that the application fetched, by their outcome.'),
   };
   const lateRuns = counterOf(names.lateRuns, 'Runs that ended after their delivery had been answered.');
   const endpointAtRisk = new Counter({

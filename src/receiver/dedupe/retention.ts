@@ -1,4 +1,4 @@
-/** The settings for {@link retentionFor}. */
+/** The settings for {@link retentionFor} and {@link rememberedMs}. */
 export interface RetentionSettings {
   readonly retentionMs: number;
   readonly maxEventAgeMs: number;
@@ -20,4 +20,13 @@ export function retentionFor(
   // A time that no check has bounded must not keep an id for years, and stores take whole milliseconds.
   const aheadMs = Math.min(createdAtMs - now(), RETENTION_MARGIN_MS);
   return Math.max(retentionMs, Math.ceil(aheadMs + maxEventAgeMs + RETENTION_MARGIN_MS));
+}
+
+/**
+ * The age up to which the store still knows an event that was handled soon after its creation. It is less
+ * than the retention by a margin, because clocks differ.
+ */
+export function rememberedMs(isDated: boolean, settings: RetentionSettings): number {
+  const keptMs = retentionFor(isDated ? settings.now() : undefined, settings);
+  return keptMs - Math.min(RETENTION_MARGIN_MS, keptMs / 10);
 }

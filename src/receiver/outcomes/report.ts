@@ -2,8 +2,11 @@ import type { TypeLabels } from '../events/type-rules.ts';
 import type { ReportCode } from '../refusals.ts';
 import type { Outcome, ReportedError } from './outcome.ts';
 
-/** The origin of a run: a delivery, a dead letter (`receiver.replay`), or a job (`receiver.dispatch`). */
-export type ReportSource = 'delivery' | 'replay' | 'job';
+/**
+ * The origin of a run: a delivery, a dead letter (`receiver.replay`), a job (`receiver.dispatch`), or an
+ * event that the application fetched (`receiver.accept`).
+ */
+export type ReportSource = 'delivery' | 'replay' | 'job' | 'accept';
 
 /** A report to observers about a delivery. Times are in milliseconds. */
 export interface Report {
@@ -15,6 +18,8 @@ export interface Report {
   readonly outcome: Outcome;
   /** See {@link ReportSource}. */
   readonly source: ReportSource;
+  /** Names the place that the event was fetched from: `source` of `receiver.accept`. */
+  readonly acceptedFrom?: string | undefined;
   /**
    * The number of the run that this delivery, replay or job began; runs are counted in each process, from 1.
    * The late report of the run has the same number. Absent if no run began, and for a concurrent duplicate,
@@ -39,8 +44,8 @@ export interface Report {
   /** True if the run ended after its delivery had been answered. An earlier report describes the answer. */
   readonly late: boolean;
   /**
-   * False if the sender hung up before the answer. False also for a replay or a job, because it does not have
-   * a sender.
+   * False if the sender hung up before the answer. False also unless the source is `delivery`, because only a
+   * delivery has a sender.
    */
   readonly answerSent: boolean;
   /** The arrival of the delivery, in milliseconds since the epoch. */

@@ -112,9 +112,8 @@ function beginAttempt(run: Run, { result, lease }: Granted): void {
  * attempt that may have killed its process it always is.
  */
 function mustPrepare({ input, progress, services }: Run, { result }: Granted): boolean {
-  const { storesLetterFirst } = services.settings.retries;
-  const storesFirst = storesLetterFirst || input.origin.source !== 'delivery' || result.abandoned > 0;
-  return progress.final && storesFirst;
+  const storesFirst = input.origin.storesLetterFirst ?? services.settings.retries.storesLetterFirst;
+  return progress.final && (storesFirst || result.abandoned > 0);
 }
 
 /**

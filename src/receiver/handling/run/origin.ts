@@ -22,6 +22,11 @@ export interface Origin extends LetterOrigin {
   readonly source: ReportSource;
   /** The outcome once the handlers have succeeded. */
   readonly successOutcome: 'processed' | 'queued';
+  /**
+   * True if the dead letter of a last attempt is stored before its handlers run, false if not. Undefined if
+   * the retries of the sender decide.
+   */
+  readonly storesLetterFirst: boolean | undefined;
   /** True if its handlers need permits of `maxRunning`. */
   readonly isLimited: boolean;
   /** True if its handlers wait for a key that is busy. */
@@ -54,6 +59,7 @@ export interface Origin extends LetterOrigin {
 export const deliveryOrigin: Origin = {
   source: 'delivery',
   successOutcome: 'processed',
+  storesLetterFirst: undefined,
   isLimited: true,
   waitsForBusyKeys: true,
   mayBeParked: false,
@@ -66,22 +72,47 @@ export const deliveryOrigin: Origin = {
   isPutBack: () => false,
 };
 
-/** A delivery with handlers for workers: the other handlers run, and then the event is enqueued. */
-export const enqueueOrigin: Origin = {
-  ...deliveryOrigin,
-  successOutcome: 'queued',
-  // Workers handle the event, and one of them may have stored its dead letter meanwhile.
-  removesLetter: false,
-  // Only handlers can kill a process; enqueueing an event does not.
-  mayRunAfterCrash: (signs, hasHandlers) =>
-    !hasHandlers || deliveryOrigin.mayRunAfterCrash(signs, hasHandlers),
-};
+/**
+ * The origin for an event with handlers for workers: the other handlers run, and then the event is enqueued.
+ */
+export function enqueueOriginOf(origin: Origin): Origin {
+  return {
+    ...origin,
+    successOutcome: 'queued',
+    // Workers handle the event, and one of them may have stored its dead letter meanwhile.
+    removesLetter: false,
+    // Only handlers can kill a process; enqueueing an event does not.
+    mayRunAfterCrash: (signs, hasHandlers) => !hasHandlers || origin.mayRunAfterCrash(signs, hasHandlers),
+  };
+}
+
+/**
+ * An event that the application fetched. Nobody retries it, so this attempt is the last one. `letter` is the
+ * dead letter of an event that the store may have forgotten.
+ */
+export function acceptOrigin(letter?: DeadLetter): Origin {
+  return {
+    ...deliveryOrigin,
+    source: 'accept',
+    // The caller has the event, and knows of a crash, because it gets no report then.
+    storesLetterFirst: false,
+    // Only its caller waits.
+    isLimited: false,
+    letter,
+    mayBeParked: letter !== undefined,
+    handled: letter?.handled ?? [],
+    isFinal: () => true,
+    // The first crash may have any cause. After it the dead letter is stored first, and shows the second one.
+    mayRunAfterCrash: ({ letterWasRunning }) => !letterWasRunning,
+  };
+}
 
 /** The replay of a dead letter. No further attempt follows, and only its caller waits. */
 export function replayOrigin(letter: DeadLetter): Origin {
   return {
     ...deliveryOrigin,
     source: 'replay',
+    storesLetterFirst: true,
     isLimited: false,
     letter,
     mayBeParked: true,
@@ -107,6 +138,7 @@ export function jobOrigin(
   return {
     ...deliveryOrigin,
     source: 'job',
+    storesLetterFirst: true,
     // A worker has its `concurrency` instead.
     isLimited: false,
     // The jobs of a busy key would take all the places of a worker.

@@ -4,12 +4,14 @@ import type { CheckedProvider } from '../../provider/checked-provider.ts';
 import type { Settings } from '../../settings.ts';
 import { Deadline } from '../../timing/deadline.ts';
 
-/** The beginning of a delivery, a replay or a job. {@link Answered} has its end. */
+/** The beginning of a delivery, a replay, a job or an accepted event. {@link Answered} has its end. */
 export class Arrival {
   readonly receiver: string | undefined;
   readonly provider: CheckedProvider;
   /** The `source` of the report. Only a delivery has a sender that waits. */
   readonly source: ReportSource;
+  /** `acceptedFrom` of the report. */
+  readonly acceptedFrom: string | undefined;
   readonly receivedAt: number;
   readonly deadline: Deadline;
   /** The problems outside its run, for its report. */
@@ -21,10 +23,12 @@ export class Arrival {
     { name, now, deadlineMs, provider }: Pick<Settings, 'name' | 'now' | 'deadlineMs' | 'provider'>,
     source: ReportSource,
     isClosing: boolean,
+    acceptedFrom?: string,
   ) {
     this.receiver = name;
     this.provider = provider;
     this.source = source;
+    this.acceptedFrom = acceptedFrom;
     this.receivedAt = now();
     this.deadline = new Deadline(deadlineMs);
     this.#isClosing = isClosing;

@@ -31,21 +31,20 @@
 
 import type { Authentic, AuthenticationResult } from '../../authentication/authenticator.ts';
 import { handlingId } from '../../dedupe/claim-id.ts';
-import { EventError, type PosthornError } from '../../errors.ts';
+import { EventError } from '../../errors.ts';
 import { type Answer, accept, answerHandshake, isSuccess, refuse } from '../../outcomes/outcome.ts';
 import { isReadFailure } from '../../provider/read-failure.ts';
 import { SentHeaders } from '../../request/single-headers.ts';
 import type { Settings } from '../../settings.ts';
 import type { Awaitable } from '../../timing/awaitable.ts';
 import { deliveryOrigin } from '../run/origin.ts';
-import type { Run } from '../run/run.ts';
 import type { RunInput } from '../run/run-input.ts';
-import { rulesOf } from '../run/run-state.ts';
 import type { FollowedRun } from '../run/runs-in-flight.ts';
 import { type AnsweredDelivery, answerTo } from './answered.ts';
 import type { Arrival } from './arrival.ts';
 import { isQueued, toEnqueueInput } from './enqueue.ts';
 import { parkRefused } from './park-refused.ts';
+import { parkRun } from './park-run.ts';
 import {
   type AgedEvent,
   checkDeliveredAge,
@@ -189,18 +188,7 @@ async function finish(
   const isUnfinished = settled === undefined;
   const answered = { answer, event, followed, keyIndex, isFinalByAge: final, bodyRead, isUnfinished };
   if (isSuccess(answer) || !final) return answered;
-  const storedAs = await park(run, answer.error, deadline.letterBy);
+  const storedAs = await parkRun(run, answer.error, deadline.letterBy);
   if (storedAs === undefined) return answered;
   return { ...answered, answer: accept('parked', run.input.identity.id, answer.error) };
-}
-
-/** Parks the event during or after its run, for a delivery that no retry will follow. */
-async function park(run: Run, error: PosthornError, answerBy: number): Promise<string | undefined> {
-  const { hasEnded, mayBeRunning } = rulesOf(run.state);
-  if (!hasEnded && run.letter?.storedAs !== undefined) return run.letter.storedAs;
-  const storedAs = await run.storeLetter(error, { mayBeRunning, answerBy });
-  // The event may have been completed before the dead letter was stored.
-  if (storedAs !== undefined && rulesOf(run.state).hasEnded)
-    void run.letter?.removeIfCompleted(run.input.identity, run.services);
-  return storedAs;
 }

@@ -20,7 +20,7 @@ interface LastDelivery {
   readonly code: Report['code'];
 }
 
-/** Makes the reports of deliveries, replays and jobs, and sends them to the observers. */
+/** Makes the reports of deliveries, replays, jobs and accepted events, and sends them to the observers. */
 export class DeliveryReports {
   readonly #reporter: Reporter;
   readonly #labelsOf: (type: string) => TypeLabels;
@@ -96,7 +96,7 @@ export class DeliveryReports {
     { answer, event, followed, isFinalByAge = false, keyIndex }: Answered,
     { answerSent, late }: Pick<Report, 'answerSent' | 'late'>,
   ): Report {
-    const { deadline, provider, receivedAt, receiver, source, warnings } = arrival;
+    const { acceptedFrom, deadline, provider, receivedAt, receiver, source, warnings } = arrival;
     const { run, joined = false } = followed ?? {};
     const attempted = run?.progress.attempt !== undefined;
     const isLast = isFinalByAge || (attempted && run.progress.final);
@@ -105,6 +105,7 @@ export class DeliveryReports {
       provider: provider.name,
       outcome: answer.outcome,
       source,
+      ...(acceptedFrom !== undefined && { acceptedFrom }),
       runId: joined ? undefined : run?.runId,
       status: statusOf(answer),
       code: answer.error?.code,

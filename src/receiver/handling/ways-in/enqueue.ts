@@ -9,7 +9,7 @@ import { mustWait } from '../../timing/must-wait.ts';
 import { withTimeLimit } from '../../timing/time-limit.ts';
 import { messageOf } from '../../values/foreign-values.ts';
 import type { Route } from '../handlers/route.ts';
-import { enqueueOrigin } from '../run/origin.ts';
+import { enqueueOriginOf } from '../run/origin.ts';
 import type { RunInput } from '../run/run-input.ts';
 
 export function isQueued({ queued }: Route): boolean {
@@ -25,13 +25,13 @@ export function toEnqueueInput(
   queue: Queue,
   { now, provider }: Pick<Settings, 'now' | 'provider'>,
 ): RunInput {
-  const { identity, rawBody, headers, receivedAt, deadline, routes } = input;
+  const { identity, rawBody, headers, origin, receivedAt, deadline, routes } = input;
   const { key, type } = identity;
   const handlers = routes.filter(isQueued).flatMap(({ name }) => name ?? []);
   return {
     ...input,
     claimId: enqueueingId(key),
-    origin: enqueueOrigin,
+    origin: enqueueOriginOf(origin),
     routes: routes.filter((route) => !isQueued(route)),
     enqueue: ({ countBody, ...progress }) => {
       const sender = senderOf(identity, provider);

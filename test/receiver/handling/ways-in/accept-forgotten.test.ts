@@ -1,0 +1,167 @@
+import { createReceiver, type DeadLetters, type Report, type Store } from 'posthorn';
+import { describe, expect, test } from 'vitest';
+import { createMapDeadLetters } from '../../../support/map-dead-letters.ts';
+import { eventAt } from '../../../support/open-endpoint.ts';
+import { otherSender } from '../../../support/other-sender.ts';
+import { readAll } from '../../../support/read-all.ts';
+import { KEY } from '../../../support/served.ts';
+import { MINUTE_MS, stepClocked } from '../../../support/step-clock.ts';
+import { throwing } from '../../../support/throwing.ts';
+import { asUserStore } from '../run/user-store.ts';
+import { openCounting, SOURCE } from './counting.ts';
+
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** An event, a receiver that remembers for a day by default, and its clock. */
+function openAt(offsetMs: number, options: { store?: (store: Store) => Store; maxEventAgeMs?: number } = {}) {
+  const { clock, deadLetters, store } = stepClocked();
+  const { store: wrap = (same) => same, ...others } = options;
+  const endpoint = openCounting({ now: clock.now, deadLetters, store: wrap(store), ...others });
+  const event = eventAt(clock.startedAt);
+  clock.moveTo(offsetMs);
+  return { ...endpoint, clock, deadLetters, event };
+}
+
+describe('an event that is older than the store remembers', () => {
+  test('is refused, and says how it may run all the same', async () => {
+    const { event, receiver, runs } = openAt(25 * HOUR_MS);
+    const report = await receiver.accept(event, SOURCE);
+    expect(report).toMatchObject({ outcome: 'rejected', code: 'event_too_old', event: { id: event.id } });
+    expect(report.error?.message).toContain(event.created_at);
+    expect(report.error?.message).toContain('allowForgotten: true');
+    expect(runs).toEqual([]);
+    expect(await receiver.accept(event, { ...SOURCE, allowForgotten: true })).toMatchObject({
+      outcome: 'processed',
+    });
+  });
+
+  test('is younger than that for exactly the time that the store keeps it, less the margin', async () => {
+    for (const [offsetMs, outcome] of [
+      [24 * HOUR_MS, 'processed'],
+      [24 * HOUR_MS + 1, 'rejected'],
+    ] as const) {
+      const { event, receiver } = openAt(offsetMs);
+      expect(await receiver.accept(event, SOURCE)).toMatchObject({ outcome });
+    }
+  });
+
+  test('is remembered for as long as maxEventAgeMs, if that is longer', async () => {
+    const { event, receiver } = openAt(70 * HOUR_MS, { maxEventAgeMs: 72 * HOUR_MS });
+    expect(await receiver.accept(event, SOURCE)).toMatchObject({ outcome: 'processed' });
+  });
+
+  test.each([
+    ['a store', (store: Store) => store],
+    ['a store of the user without peek', asUserStore],
+  ])('is a duplicate while %s still knows it', async (_title, wrap) => {
+    const { clock, event, receiver, runs } = openAt(23 * HOUR_MS, { store: wrap });
+    expect(await receiver.accept(event, SOURCE)).toMatchObject({ outcome: 'processed' });
+    clock.moveTo(30 * HOUR_MS);
+    expect(await receiver.accept(event, SOURCE)).toMatchObject({ outcome: 'duplicate' });
+    expect(await receiver.accept(event, { ...SOURCE, allowForgotten: true })).toMatchObject({
+      outcome: 'duplicate',
+    });
+    expect(runs).toHaveLength(1);
+  });
+
+  test('is refused by a store of the user without peek, if that does not know it', async () => {
+    const { event, receiver } = openAt(30 * HOUR_MS, { store: asUserStore });
+    expect(await receiver.accept(event, SOURCE)).toMatchObject({ code: 'event_too_old' });
+  });
+
+  test('is failed, not refused, if the store does not answer', async () => {
+    const broken = (store: Store): Store => ({ ...store, peek: throwing('no connection') });
+    const { event, receiver } = openAt(30 * HOUR_MS, { store: broken });
+    expect(await receiver.accept(event, SOURCE)).toMatchObject({
+      outcome: 'failed',
+      code: 'store_unavailable',
+    });
+  });
+});
+
+describe('the dead letter of a forgotten event', () => {
+  /** "book" has succeeded and "mail" has failed, three days ago. */
+  async function openParked(deadLetters: DeadLetters = createMapDeadLetters()) {
+    const { clock, store } = stepClocked();
+    const ran: string[] = [];
+    const state = { isMended: false };
+    const receiver = createReceiver({ signingKey: KEY, now: clock.now, store, deadLetters })
+      .on('*', () => void ran.push('book'), { name: 'book' })
+      .on(
+        '*',
+        () => {
+          ran.push('mail');
+          if (!state.isMended) throw new Error('no mail server');
+        },
+        { name: 'mail' },
+      )
+      .observe(() => {});
+    const event = eventAt(clock.startedAt);
+    const parked = await receiver.accept(event, SOURCE);
+    expect(parked).toMatchObject({ outcome: 'parked' });
+    const { parkedAt } = (await readAll(deadLetters.list()))[0] ?? {};
+    clock.moveTo(72 * HOUR_MS);
+    ran.length = 0;
+    const again = (): Promise<Report> => receiver.accept(event, { ...SOURCE, allowForgotten: true });
+    return { again, deadLetters, parkedAt, ran, state };
+  }
+
+  test('says which handlers have finished, and goes once all have', async () => {
+    const { again, deadLetters, ran, state } = await openParked();
+    state.isMended = true;
+    expect(await again()).toMatchObject({ outcome: 'processed' });
+    expect(ran).toEqual(['mail']);
+    expect(await readAll(deadLetters.list())).toEqual([]);
+  });
+
+  test('keeps the time of its parking if they fail again', async () => {
+    const { again, deadLetters, parkedAt } = await openParked();
+    expect(await again()).toMatchObject({ outcome: 'parked' });
+    expect(await readAll(deadLetters.list())).toMatchObject([{ parkedAt, handled: ['book'] }]);
+  });
+
+  test('that cannot be read is a warning', async () => {
+    const letters = createMapDeadLetters();
+    const { again, state } = await openParked(letters);
+    state.isMended = true;
+    Object.assign(letters, { get: throwing('no disk') });
+    const { outcome, warnings } = await again();
+    expect(outcome).toBe('processed');
+    expect(warnings).toContainEqual(expect.stringMatching(/^dead_letter_not_read/));
+  });
+});
+
+describe('a sender that does not say when its events were created', () => {
+  function open() {
+    const { clock, store } = stepClocked();
+    const receiver = createReceiver({ signingKey: KEY, provider: otherSender(), now: clock.now, store });
+    receiver.on('*', () => {}).observe(() => {});
+    return { clock, receiver, event: { event_id: 'evt_1', type: 'refund' } };
+  }
+
+  test('needs createdAtMs or allowForgotten', async () => {
+    const { event, receiver } = open();
+    const report = await receiver.accept(event, SOURCE);
+    expect(report).toMatchObject({ outcome: 'rejected', code: 'event_too_old', event: { id: 'evt_1' } });
+    expect(report.error?.message).toContain('give createdAtMs');
+    expect(await receiver.accept(event, { ...SOURCE, allowForgotten: true })).toMatchObject({
+      outcome: 'processed',
+    });
+  });
+
+  test.each([
+    [21 * HOUR_MS, 'processed'],
+    [24 * HOUR_MS, 'rejected'],
+  ])('is remembered for retentionMs less a margin: %d ms after its creation', async (ageMs, outcome) => {
+    const { clock, event, receiver } = open();
+    const createdAtMs = clock.now() - ageMs;
+    expect(await receiver.accept(event, { ...SOURCE, createdAtMs })).toMatchObject({ outcome });
+  });
+
+  test('the time in an event counts before createdAtMs', async () => {
+    const { clock, receiver } = open();
+    const event = { event_id: 'evt_1', type: 'refund', created: (clock.now() - 30 * HOUR_MS) / 1_000 };
+    const report = await receiver.accept(event, { ...SOURCE, createdAtMs: clock.now() });
+    expect(report).toMatchObject({ code: 'event_too_old' });
+  });
+});

@@ -1,0 +1,216 @@
+import { createMemoryStore, createReceiver, PermanentError, type Queue, type QueuedJob } from 'posthorn';
+import { github } from 'posthorn/providers';
+import { createEvent } from 'posthorn/testing';
+import { describe, expect, test } from 'vitest';
+import { HeldHandler } from '../../../support/held-handler.ts';
+import { createMapDeadLetters } from '../../../support/map-dead-letters.ts';
+import { accepted, openDirectly } from '../../../support/open-endpoint.ts';
+import { readAll } from '../../../support/read-all.ts';
+import { KEY } from '../../../support/served.ts';
+import { throwing } from '../../../support/throwing.ts';
+import { openCounting, SOURCE } from './counting.ts';
+
+describe('an event that the application fetched', () => {
+  const event = createEvent('transfer.succeeded');
+  const json = JSON.stringify(event);
+
+  test.each([
+    ['an object', event],
+    ['a text', json],
+    ['bytes', Buffer.from(json)],
+    ['an ArrayBuffer', new Uint8Array(Buffer.from(json)).buffer],
+  ])('is handled as %s, and its delivery is then a duplicate', async (_form, given) => {
+    const { receiver, reports, runs, send } = openCounting();
+    const report = await receiver.accept(given, SOURCE);
+    expect(report).toMatchObject({
+      outcome: 'processed',
+      status: 200,
+      source: 'accept',
+      acceptedFrom: 'events.list',
+      event: { id: event.id, type: event.type },
+      attempt: 1,
+      final: true,
+      answerSent: false,
+      endpointAtRisk: false,
+      handlers: [{ name: 'book', ok: true }],
+    });
+    expect(runs.map(([id, { final, rawBody }]) => [id, final, Buffer.from(rawBody).toString()])).toEqual([
+      [event.id, true, json],
+    ]);
+    expect(await send(event)).toEqual(accepted('duplicate', event.id));
+    expect(await receiver.accept(given, SOURCE)).toMatchObject({ outcome: 'duplicate', status: 200 });
+    expect(runs).toHaveLength(1);
+    expect(reports.all.map(({ source }) => source)).toEqual(['accept', 'delivery', 'accept']);
+  });
+
+  test('is a duplicate after its delivery', async () => {
+    const { receiver, runs, send } = openCounting();
+    await send(event);
+    expect(await receiver.accept(event, SOURCE)).toMatchObject({ outcome: 'duplicate' });
+    expect(runs).toHaveLength(1);
+  });
+
+  test('runs through the middlewares, which see where it came from', async () => {
+    const seen: unknown[] = [];
+    const { receiver } = openDirectly({}, (opened) =>
+      opened
+        .use((_event, { source }, next) => {
+          seen.push(source);
+          return next();
+        })
+        .on('*', () => {}),
+    );
+    await receiver.accept(event, SOURCE);
+    expect(seen).toEqual(['accept']);
+  });
+
+  test('does not count as the last delivery of the health', async () => {
+    const { receiver } = openCounting();
+    await receiver.accept(event, SOURCE);
+    expect(await receiver.health()).toMatchObject({ lastDelivery: undefined });
+  });
+
+  test('without a handler for its type is ignored, however old it is', async () => {
+    const { receiver } = openCounting();
+    const old = { ...createEvent('dispute.created'), created_at: '2020-01-01T00:00:00Z' };
+    expect(await receiver.accept(old, SOURCE)).toMatchObject({ outcome: 'ignored' });
+  });
+});
+
+describe('a failure of a handler', () => {
+  test('is parked at once, and the same accept after a fix takes the dead letter out', async () => {
+    const deadLetters = createMapDeadLetters();
+    const { receiver, runs, state } = openCounting({ deadLetters });
+    const event = createEvent('transfer.succeeded');
+    state.failure = new Error('no database');
+    const report = await receiver.accept(event, SOURCE);
+    expect(report).toMatchObject({ outcome: 'parked', code: 'handler_failed', status: 200 });
+    expect(await readAll(deadLetters.list())).toMatchObject([
+      { id: event.id, reason: 'handler_failed', attempts: 1 },
+    ]);
+    state.failure = undefined;
+    expect(await receiver.accept(event, SOURCE)).toMatchObject({ outcome: 'processed', attempt: 2 });
+    expect(await readAll(deadLetters.list())).toEqual([]);
+    expect(runs).toHaveLength(2);
+  });
+
+  test('without dead letters is reported as failed', async () => {
+    const { receiver, state } = openCounting();
+    state.failure = new PermanentError('never');
+    const report = await receiver.accept(createEvent('transfer.succeeded'), SOURCE);
+    expect(report).toMatchObject({
+      outcome: 'failed',
+      code: 'handler_failed_permanently',
+      endpointAtRisk: false,
+    });
+  });
+
+  test('in the run of a delivery that it joined is parked', async () => {
+    const deadLetters = createMapDeadLetters();
+    const held = new HeldHandler();
+    const { receiver, send } = openDirectly({ deadLetters }, (opened) => opened.on('*', held.handle));
+    const event = createEvent('transfer.succeeded');
+    const delivered = send(event);
+    const call = await held.calls.nth(1);
+    const fetched = receiver.accept(event, SOURCE);
+    call.fail(new Error('no database'));
+    expect(await delivered).toHaveProperty('status', 500);
+    expect(await fetched).toMatchObject({ outcome: 'parked', code: 'handler_failed' });
+    expect(await readAll(deadLetters.list())).toMatchObject([{ id: event.id, attempts: 1 }]);
+    expect(held.calls.all).toHaveLength(1);
+  });
+
+  test('a delivery that joins a successful accept is a duplicate', async () => {
+    const held = new HeldHandler();
+    const { receiver, send } = openDirectly({}, (opened) => opened.on('*', held.handle));
+    const event = createEvent('transfer.succeeded');
+    const fetched = receiver.accept(event, SOURCE);
+    const call = await held.calls.nth(1);
+    const delivered = send(event);
+    call.succeed();
+    expect(await fetched).toMatchObject({ outcome: 'processed' });
+    expect(await delivered).toEqual(accepted('duplicate', event.id));
+  });
+});
+
+describe('the sender of an accepted event', () => {
+  test('may name the event in headers', async () => {
+    const handled: unknown[] = [];
+    const receiver = createReceiver({ signingKey: KEY, provider: github() }).on(
+      '*',
+      ({ payload }, { event }) => {
+        handled.push([event.id, event.type, payload]);
+      },
+    );
+    const payload = { action: 'opened', number: 7 };
+    const headers = { 'X-GitHub-Delivery': 'd-1', 'X-GitHub-Event': 'pull_request' };
+    const options = { ...SOURCE, allowForgotten: true };
+    expect(await receiver.accept(payload, options)).toMatchObject({ code: 'envelope_invalid' });
+    expect(await receiver.accept(payload, { ...options, headers })).toMatchObject({ outcome: 'processed' });
+    expect(handled).toEqual([['d-1', 'pull_request.opened', payload]]);
+  });
+
+  test('with several accounts needs the account, which is a part of the key', async () => {
+    const keys: string[] = [];
+    const { receiver } = openDirectly({ account: () => 'm1' }, (opened) =>
+      opened.on('*', (_event, context) => void keys.push(context.event.key)),
+    );
+    const event = createEvent('transfer.succeeded');
+    await expect(receiver.accept(event, SOURCE)).rejects.toThrow('because the receiver has several accounts');
+    for (const account of ['m1', 'm2', 'm1']) await receiver.accept(event, { ...SOURCE, account });
+    expect(keys).toHaveLength(2);
+    expect(new Set(keys).size).toBe(2);
+  });
+});
+
+/** A queue that keeps its jobs. */
+class KeptJobs implements Queue {
+  readonly jobs: QueuedJob[] = [];
+  readonly add = async (job: QueuedJob): Promise<void> => void this.jobs.push(job);
+  readonly close = async (): Promise<void> => {};
+}
+
+describe('with a queue', () => {
+  test('an accepted event is enqueued, and its job completes it', async () => {
+    const queue = new KeptJobs();
+    const ran: string[] = [];
+    const { receiver, send } = openDirectly({ queue, deadLetters: createMapDeadLetters() }, (opened) =>
+      opened
+        .on('*', () => void ran.push('inline'), { name: 'inline' })
+        .on('*', () => void ran.push('queued'), { name: 'queued', queue: true }),
+    );
+    const event = createEvent('transfer.succeeded');
+    expect(await receiver.accept(event, SOURCE)).toMatchObject({ outcome: 'queued', status: 202 });
+    expect(await receiver.accept(event, SOURCE)).toMatchObject({ outcome: 'duplicate' });
+    expect(queue.jobs).toHaveLength(1);
+    expect(queue.jobs[0]).toMatchObject({ handled: ['inline'], isParked: false });
+    const report = await receiver.dispatch(queue.jobs[0], { attempt: 1, final: false });
+    expect(report).toMatchObject({ outcome: 'processed', source: 'job' });
+    expect(ran).toEqual(['inline', 'queued']);
+    expect(await send(event)).toEqual(accepted('duplicate', event.id));
+  });
+
+  test('an event that was handled before there was a queue is a duplicate', async () => {
+    const queue = new KeptJobs();
+    const store = createMemoryStore();
+    const before = openCounting({ store });
+    const event = createEvent('transfer.succeeded');
+    await before.send(event);
+    const { receiver } = openDirectly({ store, queue }, (opened) =>
+      opened.on('*', () => {}, { name: 'queued', queue: true }),
+    );
+    expect(await receiver.accept(event, SOURCE)).toMatchObject({ outcome: 'duplicate' });
+    expect(queue.jobs).toEqual([]);
+  });
+
+  test('an event that the queue does not take is parked', async () => {
+    const queue = { add: throwing('no connection'), close: async () => {} };
+    const deadLetters = createMapDeadLetters();
+    const { receiver } = openDirectly({ queue, deadLetters }, (opened) =>
+      opened.on('*', () => {}, { name: 'queued', queue: true }),
+    );
+    const report = await receiver.accept(createEvent('transfer.succeeded'), SOURCE);
+    expect(report).toMatchObject({ outcome: 'parked', code: 'queue_unavailable' });
+    expect(await readAll(deadLetters.list())).toHaveLength(1);
+  });
+});
