@@ -47,6 +47,7 @@ export async function bringAboutEveryOutcome(
   const disputed = createEvent('dispute.created');
   await send(disputed); // parked
   await receiver.replay(await letterOf(deadLetters, disputed.id));
+  await receiver.accept(disputed, { source: 'an export' });
   await send('{}'); // parked, without an entity
   await send(booked, { 'x-service-signature': '0'.repeat(64) }); // rejected
   await send(createEvent('merchant.created')); // failed

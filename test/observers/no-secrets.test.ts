@@ -106,7 +106,7 @@ describe('no secret and no payload is in the lines, nor in the JSON of the repor
 });
 
 describe('nor in the default log:', () => {
-  const routine = ['processed', 'handshake', 'duplicate', 'queued', 'processed late', 'replayed'];
+  const routine = ['processed', 'handshake', 'duplicate', 'queued', 'processed late', 'replayed', 'accepted'];
 
   test.each(situations.filter(({ name }) => !routine.includes(name)))('$name', async (situation) => {
     const place = await open(situation, () => {});

@@ -11,6 +11,7 @@ import {
   failing,
   failLate,
   holding,
+  json,
   LAST_MS,
   parking,
   type Situation,
@@ -64,6 +65,16 @@ const others: readonly Situation[] = [
       const letter = await receiver.deadLetters?.get(event.id);
       if (letter !== undefined) await receiver.replay({ ...letter, provider: 'another' });
     },
+  },
+  {
+    name: 'accepted',
+    expected: { outcome: 'processed', source: 'accept', acceptedFrom: 'an export' },
+    run: async ({ receiver }) => void (await receiver.accept(secretEvent(), { source: 'an export' })),
+  },
+  {
+    name: 'a fetched event that is not one',
+    expected: { outcome: 'rejected', code: 'body_not_json', source: 'accept' },
+    run: async ({ receiver }) => void (await receiver.accept(`${json},`, { source: 'an export' })),
   },
   {
     name: 'parked',

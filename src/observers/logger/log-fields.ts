@@ -19,6 +19,8 @@ export interface LogFields {
   readonly outcome?: Outcome | undefined;
   /** The origin, if it is not a delivery. */
   readonly source?: 'replay' | 'job' | 'accept' | undefined;
+  /** The place that the event was fetched from: `source` of `receiver.accept`. */
+  readonly acceptedFrom?: string | undefined;
   /** The HTTP status of the answer. */
   readonly status?: number | undefined;
   /** The code of the error. */
@@ -63,6 +65,7 @@ export function toLogFields(report: Report, provider: string | undefined): LogFi
     provider,
     outcome: report.outcome,
     source: report.source === 'delivery' ? undefined : report.source,
+    acceptedFrom: report.acceptedFrom && oneLine(report.acceptedFrom),
     status: report.status,
     code: report.code,
     event: event && toEventFields(event),
