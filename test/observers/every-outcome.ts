@@ -9,7 +9,8 @@ import { MINUTE_MS } from '../support/step-clock.ts';
 import { throwing } from '../support/throwing.ts';
 
 /**
- * A receiver that has had a delivery of every outcome, a late end, a job, a replay, and an endpoint at risk.
+ * A receiver that has had a delivery of every outcome, a late end, a job, a replay, a fetched event, and an
+ * endpoint at risk.
  */
 export interface Busy {
   readonly endpoint: Endpoint;
@@ -41,13 +42,13 @@ export async function bringAboutEveryOutcome(
   const booked = createEvent('transfer.succeeded');
   await send(booked);
   await send(booked); // duplicate
+  await receiver.accept(booked, { source: 'events.list' }); // duplicate
   await send(createEvent('payment_instrument.created')); // ignored
   await send(createEvent('subscription.created')); // queued
   await receiver.dispatch(queue.jobs[0], { attempt: 1, final: false });
   const disputed = createEvent('dispute.created');
   await send(disputed); // parked
   await receiver.replay(await letterOf(deadLetters, disputed.id));
-  await receiver.accept(disputed, { source: 'an export' });
   await send('{}'); // parked, without an entity
   await send(booked, { 'x-service-signature': '0'.repeat(64) }); // rejected
   await send(createEvent('merchant.created')); // failed

@@ -87,7 +87,9 @@ describe('the metrics of a receiver', () => {
       1,
     );
     expect(totalOf(families, 'posthorn_replays_total', { outcome: 'parked', entity: 'dispute' })).toBe(1);
-    expect(totalOf(families, 'posthorn_accepted_total', { outcome: 'parked', entity: 'dispute' })).toBe(1);
+    expect(totalOf(families, 'posthorn_accepted_total', { outcome: 'duplicate', entity: 'transfer' })).toBe(
+      1,
+    );
     expect(totalOf(families, 'posthorn_late_runs_total', { outcome: 'processed' })).toBe(1);
     expect(totalOf(families, 'posthorn_endpoint_at_risk_total')).toBe(1);
     expect(totalOf(families, 'posthorn_delivery_duration_seconds_count')).toBe(11);
@@ -107,7 +109,7 @@ describe('the metrics of a receiver', () => {
       'book ok 1',
       'onboard failed 2',
       'settle ok 1',
-      'unnamed failed 3',
+      'unnamed failed 2',
     ]);
   });
 
