@@ -33,6 +33,7 @@ describe('the commands of posthorn exist, and so do their options', () => {
     const groups: readonly string[] = [
       'webhooks',
       'dead-letters',
+      'events',
       'ids',
       'fx-quotes',
       'e-checks',
