@@ -77,6 +77,12 @@ export function parsePort(text: string): number {
   throw new InvalidArgumentError('It must be a whole number from 0 to 65535.');
 }
 
+/** Reads a number of things. */
+export function parseCount(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a whole number from 1 on.');
+}
+
 /** The signing key and the credentials of a webhook. One error names all that is missing. */
 export function requireSigning(options: SigningOptions): {
   readonly key: string;

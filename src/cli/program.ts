@@ -33,6 +33,7 @@ const commands: ReadonlyMap<string, () => Promise<(program: Command) => void>> =
   ['webhooks', async () => (await import('./webhooks/command.ts')).addWebhooks],
   ['dead-letters', async () => (await import('./dead-letters/command.ts')).addDeadLetters],
   ['ids', async () => (await import('./ids/command.ts')).addIds],
+  ['events', async () => (await import('./events/command.ts')).addEvents],
   ...stores
     .filter(({ migration }) => migration !== undefined)
     .map(({ name }) => [name, () => addCommandOf(name)] as const),

@@ -8,6 +8,7 @@ import { packageRoot } from '../support/child-program.ts';
 import { KEY } from '../support/served.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { until } from '../support/until.ts';
+import { writeEvents } from './accepting.ts';
 import {
   NASTY,
   openHostile,
@@ -211,6 +212,11 @@ const others: Readonly<Record<string, (json: readonly string[]) => Promise<Print
     return posthorn(['postgres', 'migrate', '--url', `postgres://u@127.0.0.1:${port}/d`, ...json]);
   },
   'postgres sql': async () => posthorn(['postgres', 'sql', '--schema', NASTY]),
+  'events accept': async (json) =>
+    posthorn([
+      ...['events', 'accept', writeEvents([nastyEvent(), JSON.stringify({ event: 5 })])],
+      ...['--receiver', await writeReceiver(), '--yes', ...json],
+    ]),
   'ids import': async (json) =>
     posthorn(['ids', 'import', join('missing', NASTY), '--receiver', await writeReceiver(), ...json]),
   'sqlite migrate': async (json) => posthorn(['sqlite', 'migrate', join('missing', NASTY), ...json]),

@@ -22,6 +22,7 @@ const commands = [
   'dead-letters show',
   'dead-letters replay',
   'dead-letters drop',
+  'events accept',
   'ids import',
   'webhooks list',
   'webhooks show',

@@ -15,6 +15,7 @@ import { readAll } from '../support/read-all.ts';
 import { KEY } from '../support/served.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { until } from '../support/until.ts';
+import { eventOf, writeEvents } from './accepting.ts';
 import { directoryOf, letter } from './letters.ts';
 import { paste } from './posthorn.ts';
 import { LETTERS_BESIDE, writeModule } from './receiver-module.ts';
@@ -132,6 +133,10 @@ const cases: Readonly<Record<string, Case>> = {
     return ['evt_1', 'evt_2', '--receiver', file];
   }),
   'dead-letters drop': changes(async () => ['--all', '--yes', '--dir', await letters('evt_1', 'evt_2')]),
+  'events accept': changes(async () => {
+    const { file } = await writeModule(SHARED);
+    return [writeEvents([eventOf('evt_1')]), '--receiver', file, '--yes'];
+  }),
   'ids import': changes(async () => {
     const { file } = await writeModule(SHARED);
     const list = join(temporaryDirectory(), 'ids.tsv');

@@ -1,6 +1,6 @@
 import type { DeadLetter } from '../../receiver/dead-letters/dead-letters.ts';
-import { confirm } from '../confirm.ts';
-import { CommandError, codeOf, lineOf, setFailed, usageError } from '../failure.ts';
+import { checkCanAsk, confirm } from '../confirm.ts';
+import { CommandError, codeOf, lineOf, setFailed } from '../failure.ts';
 import { createOutput, type Output } from '../output.ts';
 import { Progress } from '../progress.ts';
 import { nameOf, senderFields } from './letter-sender.ts';
@@ -35,11 +35,7 @@ export async function drop(ids: readonly string[], options: DropOptions): Promis
 
 /** Asks before dead letters are dropped that nobody has named. */
 async function confirmMany(options: DropOptions): Promise<void> {
-  if (!process.stdin.isTTY) {
-    throw usageError(
-      'without a terminal to ask on, drop without ids needs --yes; --dry-run counts the dead letters',
-    );
-  }
+  checkCanAsk('drop without ids', 'dead letters');
   const question = `Drop ${describeSelection(options)}? Nobody can replay them afterwards.`;
   if (await confirm(question)) return;
   throw new CommandError('failed', 'nothing was dropped');

@@ -1,3 +1,4 @@
+import { flag, valued } from '../command-words.ts';
 import { programName } from '../program-name.ts';
 import { quote } from '../quote.ts';
 import { namedPlaceWords } from '../stores/place-options.ts';
@@ -48,12 +49,4 @@ function selectionWords({ all, type, reason, since, limit, after }: SelectionOpt
     ...valued('limit', limit?.toString()),
     ...valued('after', after),
   ];
-}
-
-function flag(name: string, isSet: boolean | undefined): readonly string[] {
-  return isSet ? [`--${name}`] : [];
-}
-
-function valued(name: string, value: string | undefined): readonly string[] {
-  return value === undefined ? [] : [`--${name}`, quote(value)];
 }

@@ -1,9 +1,8 @@
-import { serviceTypes } from '../../providers/banking-service/catalog.ts';
 import type { DeadLetter, DeadLetters } from '../../receiver/dead-letters/dead-letters.ts';
 import { isPosthornError, type PosthornError } from '../../receiver/errors.ts';
 import { matchesPattern } from '../../receiver/events/pattern.ts';
 import { CommandError, usageError } from '../failure.ts';
-import { hasServiceForm, isPatternOf, TYPE_FORM } from './filter-options.ts';
+import { checkUnmatchedType } from '../type-option.ts';
 import { findBySender, findLetter } from './find-by-sender.ts';
 import { letterTime } from './letter-table.ts';
 import type { Source } from './source.ts';
@@ -123,13 +122,7 @@ export class Selection {
     const { type = '*', after } = this.#options;
     if (this.#hasType || this.#hasOtherSender || after !== undefined || this.#unreadable !== undefined)
       return;
-    if (serviceTypes.isPattern(type) || isPatternOf(provider, type)) return;
-    if (!hasServiceForm(type))
-      throw usageError(`option '--type <pattern>' argument '${type}' is invalid. ${TYPE_FORM}`);
-    const nearest = serviceTypes.nearestPattern(type);
-    const meant = nearest === undefined ? '' : `; the nearest is ${nearest}`;
-    const problem = `no dead letter has the type ${JSON.stringify(type)}, and the service does not list it`;
-    throw usageError(`--type: ${problem}${meant}`);
+    checkUnmatchedType(type, 'no dead letter', provider);
   }
 
   /** Throws if the command could not do everything that it was asked for. */

@@ -1,3 +1,4 @@
+import { countsOf } from '../counts.ts';
 import type { Output } from '../output.ts';
 import type { Printable } from '../terminal-text.ts';
 import { nextCommand } from './next-command.ts';
@@ -72,14 +73,6 @@ export async function foresee(work: Work, verb: string, source: Source): Promise
     counts: [[overview.count, `would be ${verb}`]],
     lines: overview.toLines(),
   });
-}
-
-/** Counts as text, for example `3 parked, 1 still running`. Counts of zero are left out, except the first. */
-function countsOf(...counts: readonly (readonly [number, string])[]): string {
-  return counts
-    .filter(([count], index) => index === 0 || count > 0)
-    .map(([count, what]) => `${count} ${what}`)
-    .join(', ');
 }
 
 function linesOfRunning(running: readonly RunningLetter[]): readonly string[] {

@@ -1,4 +1,3 @@
-import { isAccount } from '../../receiver/authentication/account.ts';
 import { enqueueingId, handlingId } from '../../receiver/dedupe/claim-id.ts';
 import { retentionFor } from '../../receiver/dedupe/retention.ts';
 import type { LeaseRequest } from '../../receiver/dedupe/store.ts';
@@ -7,6 +6,7 @@ import { looksLikeKey } from '../../receiver/provider/event-key.ts';
 import type { Settings } from '../../receiver/settings.ts';
 import type { Awaitable } from '../../receiver/timing/awaitable.ts';
 import { shorten } from '../../receiver/values/foreign-values.ts';
+import { checkAccountOption } from '../account-option.ts';
 import { CommandError, usageError } from '../failure.ts';
 import { CONNECTION_LIMIT_MS, repeat } from '../repeat.ts';
 import type { RecordedId } from './id-list.ts';
@@ -41,12 +41,9 @@ export class IdImport {
 
   /** All ids are of `account`, if the receiver has several. */
   constructor(settings: Settings, account?: string, answerLimitMs: number = CONNECTION_LIMIT_MS) {
-    if (settings.account === undefined && account !== undefined)
-      throw usageError('the receiver does not have the option account: leave out --account');
+    checkAccountOption(settings, account);
     if (settings.account !== undefined && account === undefined)
       throw usageError('the receiver has several accounts: say with --account of which one the ids are');
-    if (account !== undefined && !isAccount(account))
-      throw usageError('--account must be an account of 1 to 256 characters');
     this.#settings = settings;
     this.#account = account;
     this.#answerLimitMs = answerLimitMs;

@@ -1,4 +1,5 @@
 import { parseTime } from '../../providers/iso-time.ts';
+import { readLines } from '../lines.ts';
 
 /** An id that another program has recorded. */
 export interface RecordedId {
@@ -16,40 +17,17 @@ export interface ListLine {
 /** Stands for bytes that are not UTF-8. An id that holds it was damaged, here or before. */
 const REPLACEMENT = '\uFFFD';
 
-/** In characters. An id that is longer than any body of an event is not an id. */
+/** In bytes. An id that is longer than any body of an event is not an id. */
 const LONGEST_LINE = 1_048_576;
 
-/**
- * Reads lines of an id, a tab and a time, in the text format of `copy` of PostgreSQL. Empty lines and a byte
- * order mark are passed over. Holds one line at a time, because a list can have millions.
- */
+/** Reads lines of an id, a tab and a time, in the text format of `copy` of PostgreSQL. */
 export async function* readIdList(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ListLine> {
-  let number = 0;
-  for await (const ended of splitLines(chunks)) {
-    const line = ended.replace(/\r$/, '');
-    number += 1;
-    if (line !== '') yield { number, recorded: readLine(line) };
-  }
-}
-
-/** Splits at line feeds. `node:readline` also splits at U+2028, which an id may hold. */
-async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  let line = '';
-  for await (const chunk of chunks) {
-    for (const [index, part] of decoder.decode(chunk, { stream: true }).split('\n').entries()) {
-      if (index > 0) {
-        yield line;
-        line = '';
-      }
-      if (line.length <= LONGEST_LINE) line += part; // the rest of a line that is too long is not kept
-    }
-  }
-  yield line + decoder.decode();
+  for await (const { number, bytes } of readLines(chunks, LONGEST_LINE))
+    yield { number, recorded: bytes && readLine(bytes.toString()) };
 }
 
 function readLine(line: string): RecordedId | undefined {
-  if (line.length > LONGEST_LINE || line.includes(REPLACEMENT)) return undefined;
+  if (line.includes(REPLACEMENT)) return undefined;
   const [, text = '', time = ''] = /^(.+)\t([^\t]+)$/.exec(line) ?? [];
   const id = unescaped(text);
   const recordedAt = readTime(time);

@@ -1,0 +1,12 @@
+/** A number with its thousands parted, for a progress that grows. */
+export function countText(count: number): string {
+  return count.toLocaleString('en-US');
+}
+
+/** Counts as text, for example `3 parked, 1 still running`. Counts of zero are left out, except the first. */
+export function countsOf(...counts: readonly (readonly [number, string])[]): string {
+  return counts
+    .filter(([count], index) => index === 0 || count > 0)
+    .map(([count, what]) => `${count} ${what}`)
+    .join(', ');
+}

@@ -1,0 +1,29 @@
+import { flag, valued } from '../command-words.ts';
+import { programName } from '../program-name.ts';
+import { quote } from '../quote.ts';
+import type { AcceptCommandOptions } from './accept-options.ts';
+
+/** The same command, for a shell: what was handled is known by then. */
+export function sameCommand(file: string, options: AcceptCommandOptions): string {
+  const { receiver, type, concurrency, limit, bail, account, allowForgotten, yes, json } = options;
+  const words = [
+    ...valued('receiver', receiver),
+    ...valued('type', type),
+    ...valued('concurrency', concurrency === 1 ? undefined : String(concurrency)),
+    ...valued('limit', limit?.toString()),
+    ...flag('bail', bail),
+    ...valued('account', account),
+    ...flag('allow-forgotten', allowForgotten),
+    ...flag('yes', yes),
+    ...flag('json', json),
+  ];
+  // A name that begins with a dash would be an option.
+  const name = file.startsWith('-') ? `./${file}` : file;
+  return [programName(), 'events', 'accept', quote(name), ...words].join(' ');
+}
+
+/** The command that replays events that were parked for this reason. */
+export function replayCommand(reason: string, { receiver }: Pick<AcceptCommandOptions, 'receiver'>): string {
+  const words = [...valued('reason', reason), ...valued('receiver', receiver)];
+  return [programName(), 'dead-letters', 'replay', ...words].join(' ');
+}

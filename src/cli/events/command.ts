@@ -1,0 +1,58 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { defineCommand } from '../define-command.ts';
+import { EXIT_CODES_HELP } from '../failure.ts';
+import { parseCount } from '../options.ts';
+import { typeOption } from '../type-option.ts';
+import { accept } from './accept.ts';
+
+const ACCEPT_HELP = `
+Each line of the file is an event as JSON, as the sender's API or export has it. If the sender names events in headers,
+or does not say when they were created, a line is an object with these members only:
+
+  {"event":{…},"headers":{"x-github-delivery":"…"},"createdAtMs":1774947600000,"account":"acct_1"}
+
+\`event\` is an object or a text; the other members may be left out. The events take the way of a delivery, without a
+signature, and run in the order of the file. What the receiver has handled is passed over, so the command can be
+repeated, also after an interruption. What its handlers fail is parked, if it has dead letters.
+The whole file is checked first, and the counts are printed: nothing is claimed. Then the command asks.
+An event that is older than the store remembers may have been handled and forgotten: it needs --allow-forgotten.
+The module exports the receiver with its handlers and the store of the running processes, and must not start a server.
+A signal ends the command after the current events, and a second one at once.
+${EXIT_CODES_HELP}
+  130, or 128 and the number of another signal: a signal ended the command
+It is 1 if an event was parked, failed, unreadable or too old, or is running elsewhere.
+
+Examples:
+  $ posthorn events accept events.jsonl --receiver ./receiver.js --dry-run
+  $ posthorn events accept events.jsonl --receiver ./receiver.js --type 'transfer.*' --limit 100
+  $ posthorn events accept events.jsonl --receiver ./receiver.js --concurrency 8 --yes --json`;
+
+const MOST_AT_ONCE = 64;
+
+function parseConcurrency(text: string): number {
+  const count = Number(text);
+  if (/^[1-9]\d?$/.test(text) && count <= MOST_AT_ONCE) return count;
+  throw new InvalidArgumentError(`It must be a whole number from 1 to ${MOST_AT_ONCE}.`);
+}
+
+/** `posthorn events` */
+export function addEvents(program: Command): void {
+  const group = program.command('events').description('accept events that were missed');
+
+  defineCommand(group, 'accept <file>', 'handle the events of a file, one on each line', ACCEPT_HELP, [
+    new Option(
+      '--receiver <module>',
+      'a module that exports the receiver, with its store and handlers',
+    ).makeOptionMandatory(),
+    new Option('--dry-run', 'count what would be done, without doing it'),
+    typeOption(),
+    new Option('--concurrency <number>', `the number of events at once, at most ${MOST_AT_ONCE}`)
+      .default(1)
+      .argParser(parseConcurrency),
+    new Option('--limit <number>', 'only the first so many events that would run').argParser(parseCount),
+    new Option('--bail', 'end after the first event that was not handled'),
+    new Option('--account <account>', 'the account of the sender that all events belong to'),
+    new Option('--allow-forgotten', 'also events that the store may have handled and forgotten'),
+    new Option('--yes', 'do not ask; needed without a terminal'),
+  ]).action(accept);
+}

@@ -1,0 +1,106 @@
+import { createSqliteStore } from 'posthorn/sqlite';
+import { describe, expect, test } from 'vitest';
+import { useSqlite } from '../stores/sqlite/fixture.ts';
+import { acceptEvents, acceptFile, eventOf, storeIn, writeEvents } from './accepting.ts';
+
+const sqlite = useSqlite();
+
+describe('posthorn events accept in portions', () => {
+  test('--limit accepts so many, and the last line is the command that goes on', async () => {
+    await sqlite.openMigrated();
+    const parts = { store: storeIn(sqlite.path) };
+    const file = writeEvents(Array.from({ length: 5 }, (_, index) => eventOf(`evt_${index}`)));
+    const args = ['--yes', '--limit', '2', '--concurrency', '8'];
+    const first = await acceptFile(file, args, parts);
+    expect(first).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('\n2 processed, 3 left\n'),
+    });
+    expect(first.stdout.split('\n').at(-2)).toBe(
+      `the rest: posthorn events accept ${file} --receiver ${first.receiver} --concurrency 8 --limit 2 --yes`,
+    );
+    const second = await acceptFile(file, args, parts);
+    expect(second.stdout).toContain('\n2 processed, 2 known, 1 left\n');
+    const last = await acceptFile(file, args, parts);
+    expect(last.stdout).toMatch(/\n1 processed, 4 known\n$/);
+  });
+
+  test('--bail ends after the first event that was not handled', async () => {
+    const events = ['evt_1', 'evt_bad', 'evt_3', 'evt_4'].map((id) => eventOf(id));
+    const ended = await acceptEvents(events, ['--yes', '--bail']);
+    expect(ended.code).toBe(1);
+    expect(ended.stdout).toContain('\n1 processed, 1 failed, 2 left\nthe rest: posthorn events accept ');
+  });
+
+  test('--concurrency runs so many at once', async () => {
+    const handlers = `.on('*', async () => {
+        globalThis.most = Math.max(globalThis.most ?? 0, (globalThis.now = (globalThis.now ?? 0) + 1));
+        await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+        globalThis.now -= 1;
+        console.error('most', globalThis.most);
+      })`;
+    const events = Array.from({ length: 20 }, (_, index) => eventOf(`evt_${index}`));
+    const { code, stderr } = await acceptEvents(events, ['--yes', '--concurrency', '3'], { handlers });
+    expect(code).toBe(0);
+    expect(stderr.trimEnd().split('\n').at(-1)).toBe('most 3');
+  });
+
+  test.each([
+    ['--concurrency', '65', 'It must be a whole number from 1 to 64.'],
+    ['--concurrency', '0', 'It must be a whole number from 1 to 64.'],
+    ['--limit', '0', 'It must be a whole number from 1 on.'],
+  ])('refuses %s %s', async (option, value, message) => {
+    expect(await acceptEvents([eventOf('evt_1')], [option, value])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(message),
+    });
+  });
+});
+
+describe('a store that is away', () => {
+  test('ends the check with code 3', async () => {
+    const store = "{ ...createMemoryStore(), peek: () => { throw new Error('away'); } }";
+    expect(await acceptEvents([eventOf('evt_1')], ['--yes'], { store })).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr: expect.stringContaining('(store_unavailable)'),
+    });
+  });
+
+  test('ends the command after the events under way, and says what is left', async () => {
+    const store = `(() => {
+      const memory = createMemoryStore();
+      const claim = (request) => {
+        if (request.id === 'evt_3') throw new Error('away');
+        return memory.claim(request);
+      };
+      return { ...memory, claim };
+    })()`;
+    const events = Array.from({ length: 50 }, (_, index) => eventOf(`evt_${index}`));
+    const ended = await acceptEvents(events, ['--yes'], { store });
+    expect(ended).toMatchObject({ code: 3, stderr: expect.stringContaining('(store_unavailable)') });
+    expect(ended.stdout).toContain('\n3 processed, 47 left\nthe rest: posthorn events accept ');
+    expect(ended.stdout.match(/^failed /gm)).toHaveLength(1);
+  });
+
+  test('a receiver that is closed meanwhile ends the command too', async () => {
+    const handlers = ".on('*', () => void receiver.close())";
+    const ended = await acceptEvents([eventOf('evt_1'), eventOf('evt_2'), eventOf('evt_3')], ['--yes'], {
+      handlers,
+    });
+    expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining('(closing)') });
+    expect(ended.stdout).toContain('\n1 processed, 2 left\n');
+  });
+});
+
+test('an event that another process goes on handling is left to it, and the exit code says so', async () => {
+  const store = createSqliteStore(await sqlite.openMigrated(), { scope: 'accepting' });
+  await store.claim({ id: 'evt_1', token: 'run', leaseMs: 3_600_000, retentionMs: 3_600_000 });
+  const parts = { store: storeIn(sqlite.path), options: 'leaseMs: 100,' };
+  const ended = await acceptEvents([eventOf('evt_1'), eventOf('evt_2')], ['--yes'], parts);
+  expect(ended.code).toBe(1);
+  expect(ended.stdout).toContain(
+    '\nbusy transfer.succeeded evt_1 event_running: another process is still handling',
+  );
+  expect(ended.stdout).toMatch(/\n1 processed, 1 running elsewhere\n$/);
+});
