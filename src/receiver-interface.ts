@@ -175,9 +175,9 @@ export interface Receiver<
    * Handles an event that the application fetched itself, for example from the sender's list after an outage:
    * an object, a text of JSON or its bytes. It takes the same way as a delivery, through the same dedupe and
    * handlers, but without a signature: whoever may call this can make any event. It waits for the end of the
-   * handlers. It is a last attempt: what its handlers failed is parked. An event that it refuses itself
-   * (`rejected`) is only returned, and so is one whose store is away (`failed`) or that another process is
-   * handling (`busy`).
+   * handlers. It is a last attempt: what its handlers failed is parked, and then left to {@link replay}. An
+   * event that it refuses itself (`rejected`) is only returned, and so is one whose store is away (`failed`)
+   * or that another process is handling (`busy`).
    *
    * An event that is older than the store remembers may have been handled and forgotten: it is `duplicate` if
    * the store or the inboxes of all its handlers know it, and `event_too_old` otherwise, unless

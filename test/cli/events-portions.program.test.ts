@@ -2,6 +2,7 @@ import { createSqliteStore } from 'posthorn/sqlite';
 import { describe, expect, test } from 'vitest';
 import { useSqlite } from '../stores/sqlite/fixture.ts';
 import { acceptEvents, acceptFile, eventOf, storeIn, writeEvents } from './accepting.ts';
+import { posthorn } from './posthorn.ts';
 
 const sqlite = useSqlite();
 
@@ -23,6 +24,29 @@ describe('posthorn events accept in portions', () => {
     expect(second.stdout).toContain('\n2 processed, 2 known, 1 left\n');
     const last = await acceptFile(file, args, parts);
     expect(last.stdout).toMatch(/\n1 processed, 4 known\n$/);
+  });
+
+  test('what was parked before is passed over, and is named in the check and at the end', async () => {
+    await sqlite.openMigrated();
+    const parts = { store: storeIn(sqlite.path), options: 'deadLetters' };
+    const file = writeEvents(['evt_bad', 'evt_worse_bad', 'evt_3'].map((id) => eventOf(id)));
+    const first = await acceptFile(file, ['--yes', '--limit', '1'], parts);
+    expect(first.stdout).toContain('\n0 processed, 1 parked, 2 left\n');
+    const again = (...args: string[]) =>
+      posthorn(['events', 'accept', file, '--receiver', first.receiver, ...args]);
+    const second = await again('--yes', '--limit', '1');
+    expect(second.code).toBe(1);
+    expect(second.stdout).toMatch(/^2 would run, 1 parked\n/);
+    expect(second.stdout).toContain('\n0 processed, 1 parked, 1 parked before, 1 left\n');
+    expect(second.stderr).toContain('parked: they wait for posthorn dead-letters replay\n');
+    const third = await again('--yes', '--limit', '1');
+    expect(third.stdout).toContain('\n1 processed, 2 parked before\n');
+    const last = await again('--yes');
+    expect(last).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/^0 would run, 1 known, 2 parked\n/),
+    });
+    expect(last.stderr).toContain('nothing is left to accept\n');
   });
 
   test('--bail ends after the first event that was not handled', async () => {

@@ -76,7 +76,8 @@ describe('posthorn events accept', () => {
   });
 
   test('--dry-run --json prints the counts, by type too, and each line that is unreadable', async () => {
-    const none = { wouldRun: 0, known: 0, running: 0, ignored: 0, tooOld: 0, unreadable: 0, uncertain: 0 };
+    const counts = ['wouldRun', 'known', 'parked', 'running', 'ignored', 'tooOld', 'unreadable', 'uncertain'];
+    const none = Object.fromEntries(counts.map((name) => [name, 0]));
     const junk = Array.from({ length: 12 }, () => '{"id":5}');
     const ended = await acceptEvents([eventOf('evt_1'), ...junk], ['--dry-run', '--json']);
     const lines = jsonLines(ended);
@@ -134,6 +135,7 @@ describe('posthorn events accept', () => {
         known: 0,
         ignored: 1,
         parked: 0,
+        parkedBefore: 0,
         failed: 1,
         busy: 0,
         tooOld: 0,

@@ -83,8 +83,8 @@ async function acceptAll(file: string, events: EventFile, work: Work): Promise<v
     const seconds = (performance.now() - startedAt) / 1_000;
     printAcceptance(acceptance, { file, options, output, seconds });
   }
-  const { parked, failed, busy } = acceptance.counts;
-  if (parked + failed + busy > 0) setFailed();
+  const { parkedBefore, failed, busy } = acceptance.counts;
+  if (parkedBefore + failed + busy > 0) setFailed();
   failForUnacceptable(acceptance.counts);
   // Completions that are still pending are written within the grace period of close().
   await loaded.close();

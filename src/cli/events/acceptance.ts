@@ -18,6 +18,7 @@ export type End =
   | 'known'
   | 'ignored'
   | 'parked'
+  | 'parkedBefore'
   | 'failed'
   | 'busy'
   | 'tooOld'
@@ -55,6 +56,7 @@ export class Acceptance {
     known: 0,
     ignored: 0,
     parked: 0,
+    parkedBefore: 0,
     failed: 0,
     busy: 0,
     tooOld: 0,
@@ -199,7 +201,9 @@ export class Acceptance {
   }
 }
 
-function endOf({ outcome, code }: Report): End {
+function endOf({ attempt, code, outcome }: Report): End {
+  // Without an attempt nothing ran: its dead letter was there before.
+  if (outcome === 'parked' && attempt === undefined) return 'parkedBefore';
   if (outcome !== 'rejected') return ends[outcome];
   return code === 'event_too_old' ? 'tooOld' : 'unreadable';
 }

@@ -13,7 +13,7 @@ or does not say when they were created, a line is an object with these members o
 
 \`event\` is an object or a text; the other members may be left out. The events take the way of a delivery, without a
 signature, and run in the order of the file. What the receiver has handled is passed over, so the command can be
-repeated, also after an interruption. What its handlers fail is parked, if it has dead letters.
+repeated, also after an interruption. What its handlers fail is parked, if it has dead letters, and then left to a replay.
 The whole file is checked first, and the counts are printed: nothing is claimed. Then the command asks.
 An event that is older than the store remembers may have been handled and forgotten: it needs --allow-forgotten.
 The module exports the receiver with its handlers and the store of the running processes, and must not start a server.

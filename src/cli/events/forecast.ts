@@ -2,11 +2,20 @@ import type { Foreseen } from '../../receiver/handling/ways-in/foresee.ts';
 import type { FileEvent, FileLine } from './event-file.ts';
 
 /** What accepting an event would do. */
-export type Fate = 'wouldRun' | 'known' | 'running' | 'ignored' | 'tooOld' | 'unreadable' | 'uncertain';
+export type Fate =
+  | 'wouldRun'
+  | 'known'
+  | 'parked'
+  | 'running'
+  | 'ignored'
+  | 'tooOld'
+  | 'unreadable'
+  | 'uncertain';
 
 const fates: Readonly<Record<Foreseen['prospect'], Fate>> = {
   new: 'wouldRun',
   handled: 'known',
+  parked: 'parked',
   running: 'running',
   ignored: 'ignored',
   too_old: 'tooOld',
@@ -20,6 +29,7 @@ export type FateCounts = Record<Fate, number>;
 const noFates = (): FateCounts => ({
   wouldRun: 0,
   known: 0,
+  parked: 0,
   running: 0,
   ignored: 0,
   tooOld: 0,

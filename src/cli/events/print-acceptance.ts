@@ -27,6 +27,7 @@ export function printAcceptance(
       [counts.known, 'known'],
       [counts.ignored, 'without a handler'],
       [counts.parked, 'parked'],
+      [counts.parkedBefore, 'parked before'],
       [counts.failed, 'failed'],
       [counts.busy, 'running elsewhere'],
       [counts.tooOld, 'too old'],

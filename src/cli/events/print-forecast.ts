@@ -1,6 +1,7 @@
 import { countsOf } from '../counts.ts';
 import { setFailed } from '../failure.ts';
 import type { Output } from '../output.ts';
+import { programName } from '../program-name.ts';
 import { colours, line, type Printable } from '../terminal-text.ts';
 import type { FateCounts, Forecast } from './forecast.ts';
 import type { Foresight } from './foresee-file.ts';
@@ -25,14 +26,19 @@ export function printForecast({ forecast, named }: Foresight, output: Output): v
 }
 
 /** Sets the exit code for events that the command cannot accept. */
-export function failForUnacceptable({ tooOld, unreadable }: Pick<FateCounts, 'tooOld' | 'unreadable'>): void {
-  if (tooOld + unreadable > 0) setFailed();
+export function failForUnacceptable({
+  parked,
+  tooOld,
+  unreadable,
+}: Pick<FateCounts, 'parked' | 'tooOld' | 'unreadable'>): void {
+  if (parked + tooOld + unreadable > 0) setFailed();
 }
 
 function partsOf(counts: FateCounts): readonly (readonly [number, string])[] {
   return [
     [counts.wouldRun, 'would run'],
     [counts.known, 'known'],
+    [counts.parked, 'parked'],
     [counts.running, 'running elsewhere'],
     [counts.ignored, 'without a handler'],
     [counts.tooOld, 'too old'],
@@ -59,6 +65,7 @@ function notesOf({ counts, tooOldReason, isNewestFirst }: Forecast): readonly st
   const isUncertain = counts.uncertain > 0;
   return [
     ...(tooOldReason === undefined ? [] : [`too old: ${tooOldReason}. For this command: --allow-forgotten`]),
+    ...(counts.parked > 0 ? [`parked: they wait for ${programName()} dead-letters replay`] : []),
     ...(isUncertain ? ['uncertain: the store has no peek, so only a claim shows which events it knows'] : []),
     ...(isNewestFirst
       ? ['most events are newest first, and they run in the order of the file: `tac` turns a file around']

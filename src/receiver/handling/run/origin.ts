@@ -86,26 +86,18 @@ export function enqueueOriginOf(origin: Origin): Origin {
   };
 }
 
-/**
- * An event that the application fetched. Nobody retries it, so this attempt is the last one. `letter` is the
- * dead letter of an event that the store may have forgotten.
- */
-export function acceptOrigin(letter?: DeadLetter): Origin {
-  return {
-    ...deliveryOrigin,
-    source: 'accept',
-    // The caller has the event, and knows of a crash, because it gets no report then.
-    storesLetterFirst: false,
-    // Only its caller waits.
-    isLimited: false,
-    letter,
-    mayBeParked: letter !== undefined,
-    handled: letter?.handled ?? [],
-    isFinal: () => true,
-    // The first crash may have any cause. After it the dead letter is stored first, and shows the second one.
-    mayRunAfterCrash: ({ letterWasRunning }) => !letterWasRunning,
-  };
-}
+/** An event that the application fetched. Nobody retries it, so this attempt is the last one. */
+export const acceptOrigin: Origin = {
+  ...deliveryOrigin,
+  source: 'accept',
+  // The caller has the event, and knows of a crash, because it gets no report then.
+  storesLetterFirst: false,
+  // Only its caller waits.
+  isLimited: false,
+  isFinal: () => true,
+  // The first crash may have any cause. After it the dead letter is stored first, and shows the second one.
+  mayRunAfterCrash: ({ letterWasRunning }) => !letterWasRunning,
+};
 
 /** The replay of a dead letter. No further attempt follows, and only its caller waits. */
 export function replayOrigin(letter: DeadLetter): Origin {

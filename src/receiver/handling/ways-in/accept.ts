@@ -1,8 +1,16 @@
 import type { DeadLetter } from '../../dead-letters/dead-letters.ts';
 import { handlingId } from '../../dedupe/claim-id.ts';
-import { type Answer, accept as answerAs, isSuccess, refuse } from '../../outcomes/outcome.ts';
+import { PosthornError } from '../../errors.ts';
+import {
+  type Answer,
+  accept as answerAs,
+  isSuccess,
+  type ReportedError,
+  refuse,
+  toReportedError,
+} from '../../outcomes/outcome.ts';
 import { isReadFailure } from '../../provider/read-failure.ts';
-import { messageOf } from '../../values/foreign-values.ts';
+import { isReportCode } from '../../refusals.ts';
 import type { Route } from '../handlers/route.ts';
 import { acceptOrigin } from '../run/origin.ts';
 import type { RunInput } from '../run/run-input.ts';
@@ -12,14 +20,15 @@ import { type Answered, answerTo } from './answered.ts';
 import type { Arrival } from './arrival.ts';
 import { isQueued, toEnqueueInput } from './enqueue.ts';
 import { checkNotAhead, type FetchedEvent, forgottenError, readFetched } from './fetched-event.ts';
-import { knowledgeOf } from './known-event.ts';
+import { knowledgeOf, parkedLetter } from './known-event.ts';
 import { parkRun } from './park-run.ts';
 import { membersOfRefused } from './read-event.ts';
 import type { ReceiverServices } from './receiver-services.ts';
 
 /**
  * Handles an event that the application fetched, and waits for the end of its handlers. Parks what its
- * handlers failed; an event that is refused is only returned, because the caller has it.
+ * handlers failed, and leaves what is parked already to a replay. An event that is refused is only returned,
+ * because the caller has it.
  */
 export async function accept(
   services: ReceiverServices,
@@ -45,68 +54,39 @@ async function handleFetched(
   arrival: Arrival,
 ): Promise<Answered> {
   const { router, runs, settings } = services;
-  const { id, type } = fetched.identity;
+  const { id, key, type } = fetched.identity;
   const routes = router.matchAny(type);
   if (routes.length === 0) return { answer: answerAs('ignored', id) };
   checkNotAhead(fetched, settings);
-  const forgotten = forgottenError(fetched, options, settings);
-  if (forgotten !== undefined || routes.some(isQueued)) {
-    const knowledge = await knowledgeOf(services, fetched.identity, routes, { mayClaim: true });
-    if (knowledge === 'handled') return { answer: answerAs('duplicate', id) };
-    if (forgotten !== undefined && !options.allowForgotten && knowledge !== 'running') throw forgotten;
-  }
-  const letter = forgotten && (await findLetter(services, fetched, arrival));
-  const followed = runs.startOrJoin(toInput(services, fetched, { routes, letter, arrival }));
+  const forgotten = options.allowForgotten ? undefined : forgottenError(fetched, options, settings);
+  // Only what may be forgotten is worth a claim for the question alone.
+  const knowledge = await knowledgeOf(services, fetched.identity, routes, {
+    mayClaim: forgotten !== undefined,
+  });
+  if (knowledge === 'handled') return { answer: answerAs('duplicate', id) };
+  const letter = knowledge === 'running' ? undefined : await parkedLetter(services, key, arrival.warnings);
+  if (letter !== undefined) return { answer: answerAs('parked', id, reasonOf(letter)) };
+  if (forgotten !== undefined && knowledge !== 'running') throw forgotten;
+  const followed = runs.startOrJoin(toInput(services, fetched, routes, arrival));
   const answer = answerTo(followed, await followed.run.answer.settled());
   return { answer: await answerForCaller(answer, followed, arrival), followed };
 }
 
-/**
- * Reads the dead letter of an event that the store may have forgotten: it knows which handlers have finished.
- */
-async function findLetter(
-  { letters }: ReceiverServices,
-  { identity }: FetchedEvent,
-  { deadline, warnings }: Arrival,
-): Promise<DeadLetter | undefined> {
-  try {
-    return await letters?.find(identity.key, {
-      answerBy: deadline.backgroundBy,
-      isUrgent: false,
-      // The caller has the body in memory in any case.
-      bodyBytes: 0,
-    });
-  } catch (error) {
-    warnings.push(`dead_letter_not_read: ${messageOf(error)}`);
-    return undefined;
-  }
-}
-
-/** The facts for a run, beside the event. */
-interface RunFacts {
-  readonly routes: readonly Route[];
-  readonly letter: DeadLetter | undefined;
-  readonly arrival: Arrival;
+/** Returns the reason why an event was parked; undefined for one that this version does not know. */
+function reasonOf({ message, reason }: DeadLetter): ReportedError | undefined {
+  return isReportCode(reason) ? toReportedError(new PosthornError(reason, message)) : undefined;
 }
 
 function toInput(
   { settings }: ReceiverServices,
   { identity, event, rawBody, headers }: FetchedEvent,
-  { routes, letter, arrival: { deadline, receivedAt } }: RunFacts,
+  routes: readonly Route[],
+  { deadline, receivedAt }: Arrival,
 ): RunInput {
   const { maxRunMs, now, queue } = settings;
-  const input: RunInput = {
-    identity,
-    claimId: handlingId(identity.key),
-    event,
-    rawBody,
-    headers,
-    receivedAt,
-    deadlineAt: now() + maxRunMs,
-    deadline,
-    routes,
-    origin: acceptOrigin(letter),
-  };
+  const claimId = handlingId(identity.key);
+  const times = { receivedAt, deadlineAt: now() + maxRunMs, deadline };
+  const input = { identity, claimId, event, rawBody, headers, ...times, routes, origin: acceptOrigin };
   return queue !== undefined && routes.some(isQueued) ? toEnqueueInput(input, queue, settings) : input;
 }
 

@@ -4,15 +4,21 @@ import type { EventMembers } from '../../provider/event-identity.ts';
 import { isReadFailure } from '../../provider/read-failure.ts';
 import type { CheckedAcceptOptions } from './accept-options.ts';
 import { checkNotAhead, type FetchedEvent, forgottenError, readFetched } from './fetched-event.ts';
-import { type EventKnowledge, knowledgeOf } from './known-event.ts';
+import { type EventKnowledge, knowledgeOf, parkedLetter } from './known-event.ts';
 import { membersOfRefused } from './read-event.ts';
 import type { ReceiverServices } from './receiver-services.ts';
 
 /**
- * What `accept` would do with an event. `new`: run it. `refused`: it is not an event, or too large, or ahead
- * of the clock. The others are those of {@link EventKnowledge}.
+ * What `accept` would do with an event. `new`: run it. `parked`: leave it to a replay. `refused`: it is not
+ * an event, or too large, or ahead of the clock. The others are those of {@link EventKnowledge}.
  */
-export type Prospect = 'new' | 'ignored' | 'too_old' | 'refused' | Exclude<EventKnowledge, 'unknown'>;
+export type Prospect =
+  | 'new'
+  | 'parked'
+  | 'ignored'
+  | 'too_old'
+  | 'refused'
+  | Exclude<EventKnowledge, 'unknown'>;
 
 /** What `accept` would do with an event, and why. */
 export interface Foreseen {
@@ -47,6 +53,8 @@ export async function foresee(
   }
   const knowledge = await knowledgeOf(services, identity, routes, { mayClaim: false });
   if (knowledge === 'handled' || knowledge === 'running') return { prospect: knowledge, event: identity };
+  if ((await parkedLetter(services, identity.key, [])) !== undefined)
+    return { prospect: 'parked', event: identity };
   const error = options.allowForgotten ? undefined : forgottenError(fetched, options, settings);
   if (error !== undefined && knowledge === 'unknown') return { prospect: 'too_old', event: identity, error };
   return { prospect: knowledge === 'unknown' ? 'new' : 'uncertain', event: identity };

@@ -1,8 +1,11 @@
+import type { DeadLetter } from '../../dead-letters/dead-letters.ts';
 import { claimedId } from '../../dedupe/claim.ts';
 import { enqueueingId, handlingId } from '../../dedupe/claim-id.ts';
 import { isCompleted } from '../../dedupe/is-completed.ts';
 import { UnavailableError } from '../../errors.ts';
+import type { Warning } from '../../outcomes/report.ts';
 import type { EventIdentity } from '../../provider/event-identity.ts';
+import { performance } from '../../timing/process-clock.ts';
 import { messageOf } from '../../values/foreign-values.ts';
 import { hasHandled } from '../handlers/named-handler.ts';
 import type { Route } from '../handlers/route.ts';
@@ -62,5 +65,26 @@ async function haveHandled(routes: readonly Route[], key: string): Promise<boole
   } catch (cause) {
     const message = `an inbox did not say whether it has a record of the event: ${messageOf(cause)}`;
     throw new UnavailableError('store_unavailable', message, { cause });
+  }
+}
+
+/**
+ * Resolves with the dead letter of an event that waits for a replay. One whose event may be running does not
+ * count. A failure becomes a warning.
+ */
+export async function parkedLetter(
+  { letters, settings }: ReceiverServices,
+  key: string,
+  warnings: Warning[],
+): Promise<DeadLetter | undefined> {
+  const { deadlineMs, now } = settings;
+  // The caller has the body in memory in any case.
+  const wait = { answerBy: performance.now() + deadlineMs, isUrgent: false, bodyBytes: 0 };
+  try {
+    const letter = await letters?.find(key, wait);
+    return (letter?.runningUntil ?? 0) > now() ? undefined : letter;
+  } catch (error) {
+    warnings.push(`dead_letter_not_read: ${messageOf(error)}`);
+    return undefined;
   }
 }

@@ -1,6 +1,6 @@
-import { createReceiver, type DeadLetters, type Report, type Store } from 'posthorn';
+import { createReceiver, type Store } from 'posthorn';
 import { describe, expect, test } from 'vitest';
-import { createMapDeadLetters } from '../../../support/map-dead-letters.ts';
+import { letterOf } from '../../../support/letter-of.ts';
 import { eventAt } from '../../../support/open-endpoint.ts';
 import { otherSender } from '../../../support/other-sender.ts';
 import { readAll } from '../../../support/read-all.ts';
@@ -80,52 +80,46 @@ describe('an event that is older than the store remembers', () => {
 });
 
 describe('the dead letter of a forgotten event', () => {
-  /** "book" has succeeded and "mail" has failed, three days ago. */
-  async function openParked(deadLetters: DeadLetters = createMapDeadLetters()) {
-    const { clock, store } = stepClocked();
-    const ran: string[] = [];
-    const state = { isMended: false };
-    const receiver = createReceiver({ signingKey: KEY, now: clock.now, store, deadLetters })
-      .on('*', () => void ran.push('book'), { name: 'book' })
-      .on(
-        '*',
-        () => {
-          ran.push('mail');
-          if (!state.isMended) throw new Error('no mail server');
-        },
-        { name: 'mail' },
-      )
-      .observe(() => {});
-    const event = eventAt(clock.startedAt);
-    const parked = await receiver.accept(event, SOURCE);
-    expect(parked).toMatchObject({ outcome: 'parked' });
-    const { parkedAt } = (await readAll(deadLetters.list()))[0] ?? {};
+  /** An event that has failed three days ago. */
+  async function openParked() {
+    const opened = openAt(MINUTE_MS);
+    const { clock, event, receiver, runs, state } = opened;
+    state.failure = new Error('no mail server');
+    expect(await receiver.accept(event, SOURCE)).toMatchObject({ outcome: 'parked' });
+    state.failure = undefined;
     clock.moveTo(72 * HOUR_MS);
-    ran.length = 0;
-    const again = (): Promise<Report> => receiver.accept(event, { ...SOURCE, allowForgotten: true });
-    return { again, deadLetters, parkedAt, ran, state };
+    runs.length = 0;
+    return opened;
   }
 
-  test('says which handlers have finished, and goes once all have', async () => {
-    const { again, deadLetters, ran, state } = await openParked();
-    state.isMended = true;
-    expect(await again()).toMatchObject({ outcome: 'processed' });
-    expect(ran).toEqual(['mail']);
+  test.each([false, true])('waits for a replay, with allowForgotten %s', async (allowForgotten) => {
+    const { deadLetters, event, receiver, runs } = await openParked();
+    const report = await receiver.accept(event, { ...SOURCE, allowForgotten });
+    expect(report).toMatchObject({ outcome: 'parked', code: 'handler_failed' });
+    expect(runs).toEqual([]);
+    expect(await readAll(deadLetters.list())).toHaveLength(1);
+  });
+
+  test('whose reason a later version has written is reported without a code', async () => {
+    const { deadLetters, event, receiver } = await openParked();
+    await deadLetters.put({ ...(await letterOf(deadLetters, event.id)), reason: 'of_tomorrow' });
+    const { code, error, outcome } = await receiver.accept(event, SOURCE);
+    expect([outcome, code, error]).toEqual(['parked', undefined, undefined]);
+  });
+
+  test('whose event may be running is not waited for', async () => {
+    const { clock, deadLetters, event, receiver } = await openParked();
+    const letter = await letterOf(deadLetters, event.id);
+    await deadLetters.put({ ...letter, runningUntil: clock.now() + MINUTE_MS });
+    const report = await receiver.accept(event, { ...SOURCE, allowForgotten: true });
+    expect(report).toMatchObject({ outcome: 'processed' });
     expect(await readAll(deadLetters.list())).toEqual([]);
   });
 
-  test('keeps the time of its parking if they fail again', async () => {
-    const { again, deadLetters, parkedAt } = await openParked();
-    expect(await again()).toMatchObject({ outcome: 'parked' });
-    expect(await readAll(deadLetters.list())).toMatchObject([{ parkedAt, handled: ['book'] }]);
-  });
-
   test('that cannot be read is a warning', async () => {
-    const letters = createMapDeadLetters();
-    const { again, state } = await openParked(letters);
-    state.isMended = true;
-    Object.assign(letters, { get: throwing('no disk') });
-    const { outcome, warnings } = await again();
+    const { deadLetters, event, receiver } = await openParked();
+    Object.assign(deadLetters, { get: throwing('no disk') });
+    const { outcome, warnings } = await receiver.accept(event, { ...SOURCE, allowForgotten: true });
     expect(outcome).toBe('processed');
     expect(warnings).toContainEqual(expect.stringMatching(/^dead_letter_not_read/));
   });

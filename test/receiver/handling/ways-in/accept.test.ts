@@ -3,6 +3,7 @@ import { github } from 'posthorn/providers';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { HeldHandler } from '../../../support/held-handler.ts';
+import { letterOf } from '../../../support/letter-of.ts';
 import { createMapDeadLetters } from '../../../support/map-dead-letters.ts';
 import { accepted, openDirectly } from '../../../support/open-endpoint.ts';
 import { readAll } from '../../../support/read-all.ts';
@@ -78,7 +79,7 @@ describe('an event that the application fetched', () => {
 });
 
 describe('a failure of a handler', () => {
-  test('is parked at once, and the same accept after a fix takes the dead letter out', async () => {
+  test('is parked at once, and then left to a replay', async () => {
     const deadLetters = createMapDeadLetters();
     const { receiver, runs, state } = openCounting({ deadLetters });
     const event = createEvent('transfer.succeeded');
@@ -89,9 +90,17 @@ describe('a failure of a handler', () => {
       { id: event.id, reason: 'handler_failed', attempts: 1 },
     ]);
     state.failure = undefined;
-    expect(await receiver.accept(event, SOURCE)).toMatchObject({ outcome: 'processed', attempt: 2 });
+    const again = await receiver.accept(event, SOURCE);
+    expect(again).toMatchObject({ outcome: 'parked', code: 'handler_failed', status: 200, handlers: [] });
+    expect(again.attempt).toBeUndefined();
+    expect(again.error?.message).toContain('no database');
+    expect(runs).toHaveLength(1);
+    expect(await receiver.replay(await letterOf(deadLetters, event.id))).toMatchObject({
+      outcome: 'processed',
+      attempt: 2,
+    });
     expect(await readAll(deadLetters.list())).toEqual([]);
-    expect(runs).toHaveLength(2);
+    expect(await receiver.accept(event, SOURCE)).toMatchObject({ outcome: 'duplicate' });
   });
 
   test('without dead letters is reported as failed', async () => {
