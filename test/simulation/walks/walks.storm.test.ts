@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { buildWalks } from '../build.ts';
-import { profiles } from './configuration.ts';
 import { lateClaimMistakes, walkMistakes } from './mistakes.ts';
+import { profiles } from './profiles.ts';
 import { runWalks } from './run-walks.ts';
 
 const WALKS = 4_100;
