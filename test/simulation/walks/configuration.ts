@@ -68,6 +68,7 @@ export interface Configuration {
   readonly mayDuplicate: boolean;
   readonly mayReplay: boolean;
   readonly mayDrop: boolean;
+  readonly mayAccept: boolean;
   readonly mayClose: boolean;
   readonly mostSteps: number;
   /**

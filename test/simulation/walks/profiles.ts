@@ -106,6 +106,7 @@ function any(random: Random): Configuration {
     mayDuplicate: random.chance(0.6),
     mayReplay: random.chance(0.5),
     mayDrop: random.chance(0.3),
+    mayAccept: random.chance(0.3),
     mayClose: random.chance(0.2),
     mostSteps: random.integer(20, 400),
     pace: drawPace(random),
@@ -152,6 +153,13 @@ export const profiles: Readonly<Record<string, (random: Random) => Configuration
     faults: ['late claim', random.pick(allFaults)],
     mostFaults: random.integer(1, 3),
     pace: { ...drawPace(random), fault: random.pick([1, 5]) },
+  }),
+  accepts: (random) => ({
+    ...any(random),
+    handlers: random.pick(random.chance(0.4) ? queuedLists : handlerLists),
+    poison: random.pick([0, 0.5]),
+    mayAccept: true,
+    pace: { ...drawPace(random), accept: random.pick([1, 3, 10]) },
   }),
   letters: (random) => ({
     ...any(random),
