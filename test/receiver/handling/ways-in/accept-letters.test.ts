@@ -41,8 +41,11 @@ test('after a crash the dead letter is stored before the handlers run; after a s
     runningUntil: expect.any(Number),
   });
   forward(LEASE_MS);
-  expect(await begin(3).report).toMatchObject({ outcome: 'parked', code: 'run_abandoned' });
-  expect(held.calls.all).toHaveLength(2);
+  const third = openDirectly(shared, (opened) => opened.on('*', throwing('it ran')));
+  expect(await third.receiver.accept(event, SOURCE)).toMatchObject({
+    outcome: 'parked',
+    code: 'run_abandoned',
+  });
   expect(await shared.deadLetters.get(event.id)).not.toHaveProperty('runningUntil', expect.any(Number));
   ofFirst.succeed();
   ofSecond.succeed();
