@@ -49,6 +49,7 @@ function isIdle({ name, pending }: SimulatedProcess): boolean {
 
 /** The operations that the process has sent may still arrive. */
 function die(world: World, process: SimulatedProcess): void {
+  world.promises.letterWriters.noteDeath(process);
   process.state = 'dead';
   clock.timers = clock.timers.filter((timer) => timer.process !== process.name);
   for (const operation of process.pending.splice(0)) {

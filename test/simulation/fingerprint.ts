@@ -65,6 +65,7 @@ export function readState(world: World, sink: Sink): void {
   reader.read([letters, faults, world.faultCount]);
   for (const { name, process, isOver } of world.calls) reader.read([name, process.name, isOver]);
   for (const operation of world.late) {
+    reader.read(operation.process);
     reader.readOperation(operation);
     if (operation.kind === 'claim') reader.read(promises.refusedUntil(operation.token));
   }
@@ -72,6 +73,8 @@ export function readState(world: World, sink: Sink): void {
     reader.read([process.name, isLast, state, state === 'waiting' ? sentAt : 0]);
   reader.read(promises.facts);
   reader.read(isLastByAge());
+  // A run that an accept begins later will hold the age of the event.
+  if (world.scope.accepts > 0) reader.read(WALL_START);
 }
 
 /** The names of the fields that count, by class: all objects of a class have the same. */

@@ -6,9 +6,9 @@ import { isOfLetter, type Operation } from './operations.ts';
 import type { SimulatedProcess } from './process.ts';
 import type { World } from './world.ts';
 
-/** A replay or a drop. */
+/** A replay, a drop or an accept. */
 export interface Call {
-  readonly name: 'replay' | 'drop' | 'last replay';
+  readonly name: 'replay' | 'drop' | 'last replay' | 'accept';
   readonly process: SimulatedProcess;
   isOver: boolean;
 }
@@ -60,7 +60,8 @@ function isMarked({ runningUntil = 0 }: DeadLetter): boolean {
   return runningUntil > clock.wallTime;
 }
 
-function begin({ calls }: World, name: Call['name'], process: SimulatedProcess): Call {
+/** Notes that a call begins. */
+export function begin({ calls }: World, name: Call['name'], process: SimulatedProcess): Call {
   const call: Call = { name, process, isOver: false };
   calls.push(call);
   return call;

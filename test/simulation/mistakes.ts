@@ -1,3 +1,4 @@
+import { acceptMistakes } from './accept-mistakes.ts';
 import { claimMistakes } from './claim-mistakes.ts';
 import type { PromiseText } from './promise-texts.ts';
 import type { ScopeName } from './scope.ts';
@@ -110,7 +111,7 @@ export const mistakes: readonly Mistake[] = [
     find: "if (released.state === 'completed') return answerDuplicate(run);",
     replace: '',
     scope: 'a parked letter that is replayed and dropped',
-    promise: 'no delivery and no replay fails after a release was told of the completion',
+    promise: 'no delivery, replay or accept fails after a release was told of the completion',
   },
   {
     name: 'a late success is not recorded',
@@ -178,9 +179,9 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     name: 'nobody looks again after the last delivery was parked',
-    file: 'receiver/handling/ways-in/deliver.ts',
-    find: 'if (storedAs !== undefined && rulesOf(run.state).hasEnded)',
-    replace: 'if (storedAs === undefined && rulesOf(run.state).hasEnded)',
+    file: 'receiver/handling/ways-in/park-run.ts',
+    find: 'if (rulesOf(run.state).hasEnded)',
+    replace: 'if (!rulesOf(run.state).hasEnded)',
     scope: 'without a fault',
     promise: 'no letter is left of an event that was handled',
   },
@@ -225,4 +226,5 @@ export const mistakes: readonly Mistake[] = [
     promise: 'no lease is renewed for handlers that should have ended long ago',
   },
   ...claimMistakes,
+  ...acceptMistakes,
 ];

@@ -1,6 +1,7 @@
 import { createReceiver } from '../../src/create-receiver.ts';
 import type { DeadLetters } from '../../src/receiver/dead-letters/dead-letters.ts';
 import type { CompleteRequest, Store } from '../../src/receiver/dedupe/store.ts';
+import type { HandlerContext } from '../../src/receiver/handling/handlers/route.ts';
 import type { Receiver } from '../../src/receiver-interface.ts';
 import type { StoreOperation } from '../stores/kit/store-operations.ts';
 import { clock } from './clock.ts';
@@ -43,7 +44,7 @@ export class SimulatedProcess {
       // Without an age limit, the retention of an id does not depend on the time.
       maxEventAgeMs: Number.POSITIVE_INFINITY,
     });
-    this.receiver.on('*', (_event, { final }) => this.#handle(final));
+    this.receiver.on('*', (_event, context) => this.#handle(context));
     this.receiver.observe(() => {});
     newReceiver ??= receiverText(this.receiver);
   }
@@ -137,10 +138,14 @@ export class SimulatedProcess {
 
   #deadLetters(): DeadLetters {
     const { letters, promises } = this.#world;
-    const { pending } = this;
+    const { name, pending } = this;
     return {
       get: (id) => send(pending, 'get', undefined, id, () => letters.get(id)),
-      put: (letter) => send(pending, 'put', undefined, letter, () => void letters.set(letter.id, letter)),
+      put: (letter) =>
+        send(pending, 'put', undefined, letter, () => {
+          promises.letterWriters.notePut(name, letter);
+          letters.set(letter.id, letter);
+        }),
       remove: (id) =>
         send(pending, 'remove', undefined, id, () => {
           promises.noteRemoval();
@@ -152,10 +157,10 @@ export class SimulatedProcess {
     };
   }
 
-  #handle(isFinal: boolean): Promise<void> {
+  #handle(context: HandlerContext): Promise<void> {
     const { promises, record } = this.#world;
-    promises.noteBegin(this.name, isFinal);
-    return send(this.pending, 'handlers', record.token, isFinal, () => {
+    promises.noteBegin(this.name, context);
+    return send(this.pending, 'handlers', record.token, context.final, () => {
       promises.isHandled = true;
     });
   }

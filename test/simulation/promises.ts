@@ -1,5 +1,7 @@
 import type { ClaimResult, CompleteRequest, RenewResult } from '../../src/receiver/dedupe/store.ts';
+import type { HandlerContext } from '../../src/receiver/handling/handlers/route.ts';
 import { clock } from './clock.ts';
+import { LetterWriters } from './letter-writers.ts';
 import type { SimulatedProcess } from './process.ts';
 import type { PromiseText } from './promise-texts.ts';
 import { type ProcessName, times } from './scope.ts';
@@ -16,6 +18,7 @@ export class Promises {
   isRecorded = false;
   /** An operation of a claim that was granted got no answer: its lease may run out. */
   mayLeaseRunOut = false;
+  readonly letterWriters: LetterWriters = new LetterWriters();
   /** A claim came later than a store refuses it, and was granted. */
   #isPastLimit = false;
   /** Until when the claims of each token are refused that was given back. */
@@ -43,6 +46,7 @@ export class Promises {
       leases,
       mayLeaseRunOut,
       this.#isPastLimit,
+      this.letterWriters.facts,
     ];
   }
 
@@ -122,7 +126,7 @@ export class Promises {
   }
 
   /** The handlers of a process begin. */
-  noteBegin(process: ProcessName, isFinal: boolean): void {
+  noteBegin(process: ProcessName, { deadlineAt, final, receivedAt }: HandlerContext): void {
     const { faults, letters, record, tokens } = this.#world;
     const { token = '' } = record;
     const isOwn = tokens.get(token) === process && record.leaseEndsAt > clock.now;
@@ -133,8 +137,13 @@ export class Promises {
     if (faults.size === 0 && this.#mayRunBeside(process))
       this.break('without a fault one run at a time has its handlers running, until maxRunMs');
     if (this.#late.has(token)) this.break('no handlers begin after the completion is known');
-    if (isFinal && letters.size === 0 && !this.isHandled && !faults.has('letter'))
+    // The caller of an accept knows of a crash. The letter of a replay is older.
+    const isAccept = deadlineAt - receivedAt === times.maxRunMs;
+    const mustStore = final && (!isAccept || (record.claimed?.abandoned ?? 0) > 0);
+    if (mustStore && letters.size === 0 && !this.isHandled && !faults.has('letter'))
       this.break('the letter of a last attempt is stored before its handlers run');
+    if (isAccept && this.letterWriters.hasDied && !faults.has('letter'))
+      this.break('no accept runs an event whose letter says that a process died with it');
   }
 
   /** Whether the handlers of another run may still be heard. */
@@ -146,17 +155,22 @@ export class Promises {
     );
   }
 
-  /** The service is answered that it need not send the event again. */
+  /** The service is answered that it need not send the event again, or a caller that an accept succeeded. */
   noteAccepted(): void {
     const isKept = this.isHandled || this.isDropped || this.#world.letters.size > 0;
     if (!isKept) this.break('no 2xx before the event is handled or parked');
   }
 
-  /** A delivery or a replay has failed, perhaps because a store or a letter gave no answer. */
+  /** A delivery, a replay or an accept has failed, perhaps because a store or a letter gave no answer. */
   noteFailed({ isTold }: SimulatedProcess): void {
     const { faults } = this.#world;
     if (isTold && !faults.has('lost reply') && !faults.has('letter'))
-      this.break('no delivery and no replay fails after a release was told of the completion');
+      this.break('no delivery, replay or accept fails after a release was told of the completion');
+  }
+
+  /** An accept has failed, because handlers did. */
+  noteNotParked(): void {
+    if (!this.#world.faults.has('letter')) this.break('an accept whose handlers fail is parked');
   }
 
   /** A delivery was refused, because its event is running. A fourth of its time is for the letter. */
@@ -177,6 +191,7 @@ export class Promises {
   }
 
   noteRemoval(): void {
+    this.letterWriters.noteRemoval();
     const isOver = this.isHandled || this.isDropped || this.isRecorded;
     if (!isOver) this.break('no letter is removed before its event is handled or dropped');
   }
@@ -205,7 +220,7 @@ export class Promises {
     for (const process of processes)
       if (process.state === 'running' && !faults.has('letter') && !process.hasGivenAllBack)
         this.break('no permit, timer, body or listener is left when nothing happens any more');
-    if (calls.some(({ isOver }) => !isOver)) this.break('every replay and every drop ends');
+    if (calls.some(({ isOver }) => !isOver)) this.break('every replay, every drop and every accept ends');
     if (deliveries.some(({ state }) => state === 'waiting')) this.break('every delivery is answered');
     if (record.state === 'processing') this.#noteLeft();
     const isRefused = deliveries.some(({ isLast, state }) => isLast && state === 'refused');

@@ -16,6 +16,8 @@ export interface Scope {
   /** How many faults may happen, and which. */
   readonly mostFaults: number;
   readonly faults: readonly Fault[];
+  /** How often the application may accept the event. */
+  readonly accepts: number;
   /** Whether the letter of the event may be replayed, and whether it may be dropped, once. */
   readonly mayReplay: boolean;
   readonly mayDrop: boolean;
@@ -33,6 +35,7 @@ export interface Scope {
 export const plain: Scope = {
   processes: ['A', 'B'],
   deliveries: 2,
+  accepts: 0,
   mostFaults: 0,
   faults: [],
   mayReplay: false,
@@ -77,6 +80,36 @@ export const scopes = {
     isParked: true,
     mayReplay: true,
     mayDrop: true,
+    mostFaults: 1,
+    faults: anyFault,
+  },
+  'one accept, whatever fails twice but a standstill': {
+    ...plain,
+    deliveries: 0,
+    accepts: 1,
+    mostFaults: 2,
+    faults: ['crash', 'lost reply', 'letter'],
+  },
+  'an accept beside a delivery, whatever fails once': {
+    ...plain,
+    deliveries: 1,
+    accepts: 1,
+    mostFaults: 1,
+    faults: anyFault,
+  },
+  'an accept that is repeated after crashes': {
+    ...plain,
+    processes: ['A', 'B', 'C'],
+    deliveries: 0,
+    accepts: 3,
+    mostFaults: 2,
+    faults: ['crash'],
+  },
+  'a parked letter that is replayed and accepted': {
+    ...plain,
+    isParked: true,
+    accepts: 1,
+    mayReplay: true,
     mostFaults: 1,
     faults: anyFault,
   },

@@ -33,6 +33,7 @@ const small: readonly string[] = [
   'one delivery, whatever fails once',
   'one delivery, whatever fails twice but a standstill',
   'a parked letter that is replayed and dropped',
+  'one accept, whatever fails twice but a standstill',
 ];
 
 /** The others take a night: `npm run simulate -- --explore`. Here they are visited up to so many states. */

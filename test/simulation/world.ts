@@ -1,6 +1,7 @@
 import type { DeadLetter } from '../../src/receiver/dead-letters/dead-letters.ts';
 import type { Store } from '../../src/receiver/dedupe/store.ts';
 import { createMemoryStore } from '../../src/stores/memory/memory.ts';
+import { accepts } from './accepts.ts';
 import { type Action, type ActionSource, isAtRest } from './action.ts';
 import { answers, urgentAnswers } from './answers.ts';
 import { clock } from './clock.ts';
@@ -23,6 +24,7 @@ const sources: readonly ActionSource[] = [
   answers,
   time,
   letterActions,
+  accepts,
   lateOperations,
   frozenProcesses,
   faults,
@@ -43,7 +45,7 @@ export class World {
   readonly late: Operation[] = [];
   /** For stories: the operation that ended last. */
   lastEnded: Operation | undefined;
-  /** The replays and drops that have begun. */
+  /** The replays, drops and accepts that have begun. */
   readonly calls: Call[] = [];
   /** The tokens of all claims, with the process of each. */
   readonly tokens: Map<string, ProcessName> = new Map();

@@ -24,9 +24,10 @@ export const kinds = {
   start: 3,
   thaw: 3,
   exit: 10,
-  /** People replay and drop letters, and close processes. */
+  /** People replay and drop letters, accept events that they have fetched, and close processes. */
   replay: 1,
   drop: 1,
+  accept: 1,
   close: 0.15,
   fault: 0.4,
 } as const;
@@ -35,7 +36,14 @@ export const kinds = {
 export type Kind = keyof typeof kinds;
 
 /** These may never happen: a world in which nothing else can happen is quiet. */
-export const optional: ReadonlySet<Kind> = new Set<Kind>(['duplicate', 'replay', 'drop', 'close', 'fault']);
+export const optional: ReadonlySet<Kind> = new Set<Kind>([
+  'duplicate',
+  'replay',
+  'drop',
+  'accept',
+  'close',
+  'fault',
+]);
 
 /** Something that can happen now. */
 export interface Action {

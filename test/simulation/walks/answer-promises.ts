@@ -1,3 +1,4 @@
+import type { Report } from '../../../src/receiver/outcomes/report.ts';
 import { letterTimeMs } from '../../../src/receiver/timing/deadline.ts';
 import { clock } from '../clock.ts';
 import { checkKeyBusy } from './key-promises.ts';
@@ -17,10 +18,7 @@ export function noteAnswer(
   const { deadlineMs } = world.configuration.times;
   const { process, receivedAt = 0 } = delivery;
   const where = `${delivery.name} by ${process.name}`;
-  const isKept =
-    world.promises.isHandled(event) || event.isDropped || world.letters.has(event.id) || event.isQueued;
-  if (isSuccess(status) && !isKept)
-    world.promises.break('no 2xx before the event is handled, parked, dropped or queued', where);
+  if (isSuccess(status)) checkKept(world, event, where);
   const tookMs = clock.now - receivedAt;
   if (tookMs > deadlineMs && process.stoodStillAt < receivedAt)
     world.promises.break('every delivery is answered by its deadline', `${where}, after ${tookMs} ms`);
@@ -28,6 +26,41 @@ export function noteAnswer(
   if (tookMs < deadlineMs) checkPermanent(world, event, delivery, body, where);
   checkLast(world, event, delivery, body, where);
   if (body.includes('key_busy')) checkKeyBusy(world, event, delivery, where);
+}
+
+/** An event that was answered with a 2xx needs no further delivery. */
+function checkKept({ letters, promises }: WalkWorld, event: SimulatedEvent, where: string): void {
+  const isKept = promises.isHandled(event) || event.isDropped || letters.has(event.id) || event.isQueued;
+  if (!isKept) promises.break('no 2xx before the event is handled, parked, dropped or queued', where);
+}
+
+/** Codes of failures that no further accept mends by itself. */
+const PARKED_CODES: readonly (string | undefined)[] = [
+  'handler_failed',
+  'handler_failed_permanently',
+  'run_timeout',
+  'data_invalid',
+  'queue_unavailable',
+];
+
+/**
+ * An accept has ended. What its handlers failed is parked. Suspended if letters fail, or are late after a
+ * standstill.
+ */
+export function noteAccepted(
+  { name, world }: WalkProcess,
+  event: SimulatedEvent,
+  { code, outcome, status }: Report,
+): void {
+  const where = `${event.id} in ${name}`;
+  if (isSuccess(status)) {
+    event.hasAcceptSucceeded = true;
+    checkKept(world, event, where);
+  }
+  const isExcused = event.faults.has('letters') || event.faults.has('standstill');
+  const mustBeParked = outcome === 'failed' && PARKED_CODES.includes(code);
+  if (mustBeParked && world.configuration.hasDeadLetters && !isExcused)
+    world.promises.break('an accept whose handlers fail is parked', `${where}: ${code}`);
 }
 
 /** An event that fails for good is parked. Suspended if letters fail, or are late after a standstill. */

@@ -45,7 +45,7 @@ export function noteGranted(world: WalkWorld, token: string): void {
   const { store, times } = world.configuration;
   const claim = claimOf(world, token);
   const limitMs = store === 'plain' ? times.commandTimeoutMs : times.leaseMs;
-  if (claim !== undefined && clock.now > claim.givenBackAt + limitMs) claim.isPastLimit = true;
+  if (claim !== undefined && clock.now >= claim.givenBackAt + limitMs) claim.isPastLimit = true;
 }
 
 /** A claim is answered `busy`, because the claim of `holder` has the id. */
@@ -95,7 +95,7 @@ export function noteRelease(
   if (claim !== undefined) claim.givenBackAt = Math.min(claim.givenBackAt, clock.now);
   const event = world.store.eventOf(id);
   // A run without a claim is taken for one with the claim that its process has not given back.
-  const isUnknown = world.hasQueue && world.hasWrongClock;
+  const isUnknown = world.hasQueue && (world.hasWrongClock || (process.hasReplayed && process.hasAccepted));
   if (event === undefined || isUnknown || world.promises.mayBeUnclaimed(event)) return;
   const missing = event.runs.find(
     (run) =>

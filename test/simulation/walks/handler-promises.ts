@@ -1,3 +1,4 @@
+import type { ClaimedResult } from '../../../src/receiver/dedupe/store.ts';
 import type { HandlerContext } from '../../../src/receiver/handling/handlers/route.ts';
 import { clock } from '../clock.ts';
 import type { StoreRecord } from '../store-record.ts';
@@ -35,7 +36,7 @@ export function noteBegin(
     world.promises.break('handlers begin only on a lease that holds', where);
   if (token !== undefined) checkFirst(world, process, event, handler, token, where);
   checkAlone(world, run, event, where);
-  checkLetter(world, process, event, context, where);
+  checkLetter(world, process, event, context, own?.claimed, where);
   if (own !== undefined) checkAbandoned(world, process, event, own, context, where);
   checkPermits(world, process, event, where);
   checkKey(world, run, where);
@@ -46,7 +47,7 @@ export function noteBegin(
 /**
  * The record with the claim that a handler runs on. Handlers that run before the answer are claimed by an id
  * of their own if workers run the rest. Such a handler has a deadline that counts from the arrival of its
- * delivery; in a replay it has a later one.
+ * delivery; in a replay and in an accept it has a later one.
  */
 function claimOf(
   world: WalkWorld,
@@ -55,16 +56,30 @@ function claimOf(
   handler: number,
   context: HandlerContext,
 ): StoreRecord | undefined {
-  const { claims, configuration, hasQueue, hasWrongClock, store } = world;
+  const { claims, configuration, hasQueue, store } = world;
   const isOwn = ({ leaseEndsAt, state, token = '' }: StoreRecord): boolean =>
     state === 'processing' && claims.get(token)?.process === process && leaseEndsAt > clock.now;
   const [handling, enqueueing] = store.recordsOf(event);
   const isQueued = configuration.handlers[handler]?.isQueued;
-  const isOfDelivery = context.deadlineAt - context.receivedAt <= configuration.times.deadlineMs;
+  const isOfDelivery = isForDelivery(world, context);
   if (!hasQueue || isQueued) return handling !== undefined && isOwn(handling) ? handling : undefined;
-  // The clock of the process that got the delivery may have been another one.
-  const records = hasWrongClock ? [handling, enqueueing] : [isOfDelivery ? enqueueing : handling];
+  const records = isClaimUnknown(world, process)
+    ? [handling, enqueueing]
+    : [isOfDelivery || process.hasAccepted ? enqueueing : handling];
   return records.find((record) => record !== undefined && isOwn(record));
+}
+
+/**
+ * Returns true if nothing tells which id a handler before the answer is claimed by, in a world with a queue:
+ * a clock was set back, or the process has replayed letters and accepted events.
+ */
+function isClaimUnknown({ hasQueue, hasWrongClock }: WalkWorld, process: WalkProcess): boolean {
+  return hasQueue && (hasWrongClock || (process.hasReplayed && process.hasAccepted));
+}
+
+/** Returns true if the handler of a delivery runs, and not that of a replay or of an accept. */
+function isForDelivery({ configuration }: WalkWorld, { deadlineAt, receivedAt }: HandlerContext): boolean {
+  return deadlineAt - receivedAt <= configuration.times.deadlineMs;
 }
 
 /**
@@ -97,9 +112,8 @@ function checkFirst(
   token: string,
   where: string,
 ): void {
-  const { configuration, claims, hasQueue, hasWrongClock, store } = world;
-  // It is then unknown which claim the handler belongs to.
-  if (hasQueue && hasWrongClock) return;
+  const { configuration, claims, store } = world;
+  if (isClaimUnknown(world, process)) return;
   const mayBeUnclaimed = world.promises.mayBeUnclaimed(event);
   if (mayBeUnclaimed) return;
   const { grantedAt = 0 } = claims.get(token) ?? {};
@@ -153,18 +167,24 @@ function isOfOtherId(world: WalkWorld, one: HandlerRun, other: HandlerRun): bool
 
 /**
  * The letter of a last attempt is stored before its handlers run. Suspended if the letters fail or the
- * process has stood still, and if the letter has been removed since: the event was handled or dropped.
+ * process has stood still, and if the letter has been removed since: the event was handled or dropped. An
+ * accept stores it first only if an earlier run did not end, because its caller knows of a crash.
  */
 function checkLetter(
   world: WalkWorld,
   process: WalkProcess,
   event: SimulatedEvent,
-  { final }: HandlerContext,
+  context: HandlerContext,
+  claimed: ClaimedResult | undefined,
   where: string,
 ): void {
   const { configuration, letters } = world;
-  if (!final || !configuration.hasDeadLetters || letters.has(event.id)) return;
+  if (!context.final || !configuration.hasDeadLetters || letters.has(event.id)) return;
+  const mayBeAccept = process.hasAccepted && (world.hasWrongClock || !isForDelivery(world, context));
+  // A run without its claim knows of no earlier one.
+  const isFirst = (claimed?.abandoned ?? 0) === 0 || world.promises.mayBeUnclaimed(event);
   const isExcused =
+    (mayBeAccept && isFirst) ||
     event.faults.has('letters') ||
     process.stoodStillAt > 0 ||
     event.completedAt !== undefined ||
@@ -180,25 +200,26 @@ function checkLetter(
  * late, and if it is unknown whether a handler runs for a delivery: a replay runs all the same.
  */
 function checkAbandoned(
-  { configuration, hasQueue, hasWrongClock, promises }: WalkWorld,
+  world: WalkWorld,
   process: WalkProcess,
   event: SimulatedEvent,
   { claimed }: StoreRecord,
-  { deadlineAt, final, receivedAt }: HandlerContext,
+  context: HandlerContext,
   where: string,
 ): void {
-  const isOfDelivery = deadlineAt - receivedAt <= configuration.times.deadlineMs;
-  if (!final || !isOfDelivery || hasQueue || hasWrongClock || !configuration.hasDeadLetters) return;
+  if (!context.final || !isForDelivery(world, context)) return;
+  const { configuration, hasQueue, hasWrongClock, promises } = world;
+  if (hasQueue || hasWrongClock || !configuration.hasDeadLetters) return;
   const isExcused = promises.mayBeUnclaimed(event) || event.faults.has('letters') || process.stoodStillAt > 0;
   if (!isExcused && (claimed?.abandoned ?? 0) > 0)
     promises.break('a last attempt after one that died is parked, and not run', where);
 }
 
-/** An event with more handlers than there are permits runs alone. Jobs and replays need no permits. */
+/** An event with more handlers than there are permits runs alone. Jobs, replays and accepts need none. */
 function checkPermits(world: WalkWorld, process: WalkProcess, event: SimulatedEvent, where: string): void {
   const { configuration, events } = world;
   const { maxRunning } = configuration;
-  if (maxRunning === undefined || world.hasQueue || process.hasReplayed) return;
+  if (maxRunning === undefined || world.hasQueue || process.hasReplayed || process.hasAccepted) return;
   const others = events
     .filter((other) => other !== event)
     .flatMap(({ running }) => running.filter((run) => run.process === process));

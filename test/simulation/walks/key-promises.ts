@@ -120,7 +120,7 @@ export function checkKeyBusy(
     promises.break('a concurrency key is busy only while a process has it', where);
   const isFirst = event.deliveries.find((sent) => sent.process === process) === delivery;
   const waitMs = deadlineMs * (5 / 6) - letterTimeMs(deadlineMs);
-  if (isFirst && !process.hasReplayed && clock.now < receivedAt + waitMs)
+  if (isFirst && !process.hasReplayed && !process.hasAccepted && clock.now < receivedAt + waitMs)
     promises.break('a delivery waits for its concurrency key until its handlers must begin', where);
 }
 

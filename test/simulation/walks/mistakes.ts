@@ -142,3 +142,31 @@ export const lateClaimMistakes: readonly WalkMistake[] = [
     promise: 'no 2xx before the event is handled, parked, dropped or queued',
   },
 ];
+
+/** Mistakes with events that the application has fetched, and accepts. */
+export const acceptMistakes: readonly WalkMistake[] = [
+  {
+    name: 'an accept is not a last attempt',
+    file: 'receiver/handling/run/origin.ts',
+    find: 'isFinal: () => true,\n  // The first crash',
+    replace: 'isFinal: () => false,\n  // The first crash',
+    profile: 'accepts',
+    promise: 'an accept whose handlers fail is parked',
+  },
+  {
+    name: 'an accept leaves the failure of the delivery that it has joined',
+    file: 'receiver/handling/ways-in/accept.ts',
+    find: 'if (isSuccess(answer) || !joined || attempt === undefined) return answer;',
+    replace: 'if (isSuccess(answer) || joined || attempt === undefined) return answer;',
+    profile: 'accepts',
+    promise: 'an accept whose handlers fail is parked',
+  },
+  {
+    name: 'an accept runs the handlers of workers itself',
+    file: 'receiver/handling/ways-in/accept.ts',
+    find: 'return queue !== undefined && routes.some(isQueued) ? toEnqueueInput(input, queue, settings) : input;',
+    replace: 'return input;',
+    profile: 'accepts',
+    promise: 'handlers of an event run in one process at a time',
+  },
+];

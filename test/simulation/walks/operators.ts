@@ -1,10 +1,15 @@
 import type { Action, ActionSource } from './action.ts';
+import { noteAccepted } from './answer-promises.ts';
 import type { WalkProcess } from './process.ts';
+import type { SimulatedEvent } from './simulated-event.ts';
 import type { WalkWorld } from './world.ts';
 
-/** People replay and drop letters, close processes, and start them again. */
+/**
+ * People replay and drop letters, accept events that they have fetched, close processes, and start them
+ * again.
+ */
 export const operators: ActionSource = (world) => {
-  const { configuration, letters, running } = world;
+  const { configuration, events, letters, running } = world;
   const actions: Action[] = [];
   for (const process of running) {
     if (process.closingSince !== undefined) continue;
@@ -14,6 +19,8 @@ export const operators: ActionSource = (world) => {
       if (configuration.mayDrop && !process.tasks.has(`drop of ${id}`))
         actions.push(dropOf(world, process, id));
     }
+    for (const event of configuration.mayAccept ? events : [])
+      if (!process.tasks.has(`accept of ${event.id}`)) actions.push(acceptOf(process, event));
     if (configuration.mayClose) actions.push(...closingsOf(process));
   }
   for (const process of running) if (process.isClosed) actions.push(exitOf(process));
@@ -53,6 +60,25 @@ function dropOf({ letters }: WalkWorld, process: WalkProcess, id: string): Actio
     name: `${process.name} drops the letter of ${id}`,
     act: () => process.run(act),
   };
+}
+
+function acceptOf(process: WalkProcess, event: SimulatedEvent): Action {
+  return {
+    kind: 'accept',
+    name: `${process.name} accepts ${event.id}`,
+    act: () => process.run(() => accept(process, event)),
+  };
+}
+
+function accept(process: WalkProcess, event: SimulatedEvent): void {
+  const task = `accept of ${event.id}`;
+  process.tasks.add(task);
+  process.events.add(event);
+  process.hasAccepted = true;
+  void process.receiver.accept(event.body, { source: 'the list of the world' }).then((report) => {
+    process.tasks.delete(task);
+    noteAccepted(process, event, report);
+  });
 }
 
 function closingsOf(process: WalkProcess): Action[] {

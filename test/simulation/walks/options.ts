@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { profiles } from './configuration.ts';
+import { profiles } from './profiles.ts';
 
 export const HELP = `npm run simulate -- [options]
 

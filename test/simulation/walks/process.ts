@@ -36,12 +36,14 @@ export class WalkProcess {
   readonly pending: PendingOperation[] = [];
   /** Deliveries that came while it stood still. */
   readonly inbox: { readonly event: SimulatedEvent; readonly delivery: SentDelivery }[] = [];
-  /** Replays and drops that it has not ended, and why it is closed. */
+  /** Replays, drops and accepts that it has not ended, and why it is closed. */
   readonly tasks: Set<string> = new Set();
   /** The names of handlers in each letter, as it has read them last. */
   readonly namesRead: Map<string, readonly string[]> = new Map();
   /** It has replayed a letter. */
   hasReplayed = false;
+  /** It has accepted an event that its application had fetched. */
+  hasAccepted = false;
   closingSince: number | undefined;
   isClosed = false;
   wallShiftMs = 0;

@@ -25,7 +25,7 @@ function checkEvent(world: WalkWorld, event: SimulatedEvent): void {
   const jobs = [...queue.jobs.values()].filter((job) => job.event === event);
   // Without dead letters a job that has failed for good stays in the queue.
   const isJobLeft = !configuration.hasDeadLetters && jobs.length > 0;
-  const hasSuccess = deliveries.some(({ status }) => isSuccess(status));
+  const hasSuccess = event.hasAcceptSucceeded || deliveries.some(({ status }) => isSuccess(status));
   if (hasSuccess && !isDone && !isJobLeft) promises.break('no accepted event is lost', id);
   if (configuration.hasDeadLetters && jobs.length > 0) promises.break('no job is left in the queue', id);
   for (const { leaseEndsAt, state, token = '' } of store.recordsOf(event))
@@ -92,7 +92,7 @@ function checkProcess(world: WalkWorld, process: WalkProcess): void {
   if (timers.length > 0) promises.break('no timer is left', name);
   const left = leftIn(process.receiver);
   if (left !== undefined) promises.break('nothing is left when the world is quiet', `${name}: ${left}`);
-  if (tasks.size > 0) promises.break('every replay and drop ends', `${name}: ${[...tasks]}`);
+  if (tasks.size > 0) promises.break('every replay, drop and accept ends', `${name}: ${[...tasks]}`);
   if (process.closingSince !== undefined && !process.isClosed) promises.break('close() resolves', name);
   for (const id of process.completed)
     if (store.recordOf(id).state !== 'completed')

@@ -120,6 +120,8 @@ export class SimulatedEvent {
   /** The step in which the store recorded the completion; undefined once it has forgotten that. */
   completedAt: number | undefined;
   isDropped = false;
+  /** An accept of it has succeeded. */
+  hasAcceptSucceeded = false;
   /** A queue has taken it. */
   isQueued = false;
   /** The deliveries that have sent its job to the queue. */

@@ -1,6 +1,7 @@
 import { clock, MONOTONIC_START } from '../clock.ts';
 import { type Action, kinds, optional } from './action.ts';
-import { type Configuration, configurationOf } from './configuration.ts';
+import type { Configuration } from './configuration.ts';
+import { configurationOf } from './profiles.ts';
 import type { Broken } from './promises.ts';
 import { Random } from './random.ts';
 import { bringToRest } from './rest.ts';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { buildWalks } from '../build.ts';
-import { profiles } from './configuration.ts';
-import { lateClaimMistakes, walkMistakes } from './mistakes.ts';
+import { acceptMistakes, lateClaimMistakes, walkMistakes } from './mistakes.ts';
+import { profiles } from './profiles.ts';
 import { runWalks } from './run-walks.ts';
 
 const WALKS = 4_100;
@@ -22,7 +22,7 @@ test.each(Object.keys(profiles))('walks of the profile "%s" break no promise', (
 const MOST_WALKS_TO_MISTAKE = 2_000;
 
 describe('walks find', () => {
-  test.each([...walkMistakes, ...lateClaimMistakes])('$name', async (mistake) => {
+  test.each([...walkMistakes, ...lateClaimMistakes, ...acceptMistakes])('$name', async (mistake) => {
     const { profile, promise, seed = 1 } = mistake;
     const limits = ['--seed', String(seed), '--walks', String(MOST_WALKS_TO_MISTAKE), '--until', promise];
     const printed = runWalks(await buildWalks(mistake), '--profile', profile, ...limits);

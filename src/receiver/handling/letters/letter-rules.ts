@@ -23,8 +23,8 @@ export interface LetterMoment {
   readonly isClaimed: boolean;
   /** True if the store knows of an earlier attempt, which may have stored a dead letter. */
   readonly hasEarlierAttempt: boolean;
-  /** True if the run was aborted: another process may have taken the event. */
-  readonly isAborted: boolean;
+  /** True if another process may have taken the event: the run was aborted, or missed a renewal. */
+  readonly mayBeTaken: boolean;
   readonly isPastDeadline: boolean;
   /** True if the event is so old that no retry is certain. */
   readonly isFinalByAge: boolean;
@@ -92,5 +92,5 @@ function mayBeOfOther({ queueParks }: LetterOrigin, moment: LetterMoment): boole
   // Without its claim a delivery knows of no earlier attempt. The queue may have parked a job all the same.
   if (!moment.isClaimed && !queueParks) return false;
   const hasParked = queueParks && moment.isPastDeadline;
-  return hasParked || moment.hasEarlierAttempt || moment.isAborted || moment.isFinalByAge;
+  return hasParked || moment.hasEarlierAttempt || moment.mayBeTaken || moment.isFinalByAge;
 }

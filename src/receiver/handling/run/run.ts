@@ -120,14 +120,14 @@ export class Run {
 
   /** The rules for the dead letter at this moment. */
   get letterRules(): LetterRules {
-    const { input, interruption, letter, progress, services } = this;
+    const { input, interruption, letter, progress, resources, services } = this;
     if (letter === undefined) return noLetterRules;
     const { deadline, identity, origin } = input;
     const { now, retries } = services.settings;
     const moment = {
       isClaimed: progress.attempt !== undefined,
       hasEarlierAttempt: this.hasEarlierAttempt,
-      isAborted: interruption.isAborted,
+      mayBeTaken: interruption.isAborted || resources.missedRenewal,
       isPastDeadline: deadline.isPast,
       // A sender without retries has no earlier delivery that could have parked the event.
       isFinalByAge: retries.storesLetterFirst && isFinalByAge(ageOf(identity.createdAtMs, now()), retries),

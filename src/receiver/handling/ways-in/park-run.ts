@@ -10,8 +10,8 @@ export async function parkRun(run: Run, error: PosthornError, answerBy: number):
   const { hasEnded, mayBeRunning } = rulesOf(run.state);
   if (!hasEnded && run.letter?.storedAs !== undefined) return run.letter.storedAs;
   const storedAs = await run.storeLetter(error, { mayBeRunning, answerBy });
-  // The event may have been completed before the dead letter was stored.
-  if (storedAs !== undefined && rulesOf(run.state).hasEnded)
-    void run.letter?.removeIfCompleted(run.input.identity, run.services);
+  // The event may have been completed before the dead letter was stored. A write that was given up as late
+  // may still store it.
+  if (rulesOf(run.state).hasEnded) void run.letter?.removeIfCompleted(run.input.identity, run.services);
   return storedAs;
 }

@@ -25,7 +25,13 @@ const combinations = <Name extends string>(...names: Name[]): Record<Name, boole
     Object.fromEntries(names.map((name, index) => [name, (bits & (1 << index)) !== 0])),
   ) as Record<Name, boolean>[];
 const origins = combinations('mayBeParked', 'removesLetter', 'queueParks');
-const moments = combinations('isClaimed', 'hasEarlierAttempt', 'isAborted', 'isPastDeadline', 'isFinalByAge');
+const moments = combinations(
+  'isClaimed',
+  'hasEarlierAttempt',
+  'mayBeTaken',
+  'isPastDeadline',
+  'isFinalByAge',
+);
 
 function letterOf(known: string, note: (removal: string) => void) {
   const storedAs = ['found', 'written', 'replacing', 'not replaced'].includes(known) ? 'evt' : undefined;
@@ -64,7 +70,7 @@ function runOf(
     },
     progress: { value: { attempt: moment.isClaimed ? 1 : undefined, handled: [] } },
     hasEarlierAttempt: { value: moment.hasEarlierAttempt },
-    interruption: { value: { isAborted: moment.isAborted } },
+    interruption: { value: { isAborted: moment.mayBeTaken } },
     state: { value: { step: 'waiting', otherEndsAt: 0 } },
     enter: { value: () => {} },
     claim: { value: { complete: async () => true, release: async () => ({ state: 'released' }) } },

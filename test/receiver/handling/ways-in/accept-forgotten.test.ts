@@ -1,7 +1,8 @@
 import { createReceiver, type Store } from 'posthorn';
 import { describe, expect, test } from 'vitest';
+import { HeldHandler } from '../../../support/held-handler.ts';
 import { letterOf } from '../../../support/letter-of.ts';
-import { eventAt } from '../../../support/open-endpoint.ts';
+import { accepted, eventAt, openDirectly } from '../../../support/open-endpoint.ts';
 import { otherSender } from '../../../support/other-sender.ts';
 import { readAll } from '../../../support/read-all.ts';
 import { KEY } from '../../../support/served.ts';
@@ -62,6 +63,22 @@ describe('an event that is older than the store remembers', () => {
       outcome: 'duplicate',
     });
     expect(runs).toHaveLength(1);
+  });
+
+  test('waits for its run in this process, and is not refused', async () => {
+    const { clock, store } = stepClocked();
+    const held = new HeldHandler();
+    const { receiver, send } = openDirectly({ now: clock.now, store }, (opened) =>
+      opened.on('*', held.handle),
+    );
+    const event = eventAt(clock.startedAt);
+    const delivered = send(event);
+    const call = await held.calls.nth(1);
+    clock.moveTo(30 * HOUR_MS);
+    const fetched = receiver.accept(event, SOURCE);
+    call.succeed();
+    expect(await delivered).toEqual(accepted('processed', event.id));
+    expect(await fetched).toMatchObject({ outcome: 'duplicate' });
   });
 
   test('is refused by a store of the user without peek, if that does not know it', async () => {
