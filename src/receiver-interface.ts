@@ -177,13 +177,13 @@ export interface Receiver<
    * handlers, but without a signature: whoever may call this can make any event. It waits for the end of the
    * handlers. It is a last attempt: what its handlers failed is parked, and then left to {@link replay}. An
    * event that it refuses itself (`rejected`) is only returned, and so is one whose store is away (`failed`)
-   * or that another process is handling (`busy`).
+   * or that another process is handling, or whose concurrency key is taken (`busy`).
    *
    * An event that is older than the store remembers may have been handled and forgotten: it is `duplicate` if
    * the store or the inboxes of all its handlers know it, and `event_too_old` otherwise, unless
    * `allowForgotten` is set.
    *
-   * @throws ConfigurationError for wrong options.
+   * @throws ConfigurationError for wrong options, and for a value that cannot be an event, such as a promise.
    *
    * @example
    * ```ts

@@ -18,6 +18,7 @@ import { DeliveryReports } from './handling/ways-in/delivery-reports.ts';
 import { canReadJob, dispatch } from './handling/ways-in/dispatch.ts';
 import { type DispatchOptions, readDispatchOptions } from './handling/ways-in/dispatch-options.ts';
 import { drop } from './handling/ways-in/drop.ts';
+import { toBody } from './handling/ways-in/fetched-event.ts';
 import { type Foreseen, foresee } from './handling/ways-in/foresee.ts';
 import { checkDeliveredAge, parseEvent } from './handling/ways-in/read-event.ts';
 import { createServices, type ReceiverServices } from './handling/ways-in/receiver-services.ts';
@@ -135,16 +136,17 @@ export class WebhookReceiver {
 
   async accept(event: RawBody | object, options: AcceptOptions): Promise<Report> {
     const checked = readAcceptOptions(options, this.#settings);
+    const body = toBody(event);
     return this.#reportAnswer(
       'accept',
-      (arrival) => accept(this.#services, event, checked, arrival),
+      (arrival) => accept(this.#services, body, checked, arrival),
       checked.source,
     );
   }
 
   /** For the command `posthorn events`; not a part of {@link Receiver}: what `accept` would do. */
   async foresee(event: RawBody | object, options: AcceptOptions): Promise<Foreseen> {
-    return foresee(this.#services, event, readAcceptOptions(options, this.#settings));
+    return foresee(this.#services, toBody(event), readAcceptOptions(options, this.#settings));
   }
 
   async drop(letter: DeadLetter): Promise<boolean> {

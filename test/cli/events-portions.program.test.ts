@@ -1,8 +1,10 @@
 import { createSqliteStore } from 'posthorn/sqlite';
 import { describe, expect, test } from 'vitest';
 import { useSqlite } from '../stores/sqlite/fixture.ts';
-import { acceptEvents, acceptFile, eventOf, storeIn, writeEvents } from './accepting.ts';
+import { acceptEvents, acceptFile, eventOf, moduleOf, storeIn, writeEvents } from './accepting.ts';
+import { letter } from './letters.ts';
 import { posthorn } from './posthorn.ts';
+import { writeModule } from './receiver-module.ts';
 
 const sqlite = useSqlite();
 
@@ -49,6 +51,17 @@ describe('posthorn events accept in portions', () => {
     expect(last.stderr).toContain('nothing is left to accept\n');
   });
 
+  test('an event that was parked because the store was away does not end the command', async () => {
+    await sqlite.openMigrated();
+    const parts = { store: storeIn(sqlite.path), options: 'deadLetters' };
+    const file = writeEvents(['evt_1', 'evt_2'].map((id) => eventOf(id)));
+    const parked = letter('evt_1', { reason: 'store_unavailable' });
+    const { file: receiver } = await writeModule(moduleOf(parts), [parked]);
+    const ended = await posthorn(['events', 'accept', file, '--receiver', receiver, '--yes']);
+    expect(ended.stdout).toContain('\n1 processed, 1 parked before\n');
+    expect(ended.code).toBe(1);
+  });
+
   test('--bail ends after the first event that was not handled', async () => {
     const events = ['evt_1', 'evt_bad', 'evt_3', 'evt_4'].map((id) => eventOf(id));
     const ended = await acceptEvents(events, ['--yes', '--bail']);
@@ -67,6 +80,27 @@ describe('posthorn events accept in portions', () => {
     const { code, stderr } = await acceptEvents(events, ['--yes', '--concurrency', '3'], { handlers });
     expect(code).toBe(0);
     expect(stderr.trimEnd().split('\n').at(-1)).toBe('most 3');
+  });
+
+  test('events of one concurrency key wait for their turn', async () => {
+    const handlers = `.on('*', () => new Promise((resolve) => setTimeout(resolve, 300)), {
+        name: 'book', concurrencyKey: () => 'one' })`;
+    const events = Array.from({ length: 6 }, (_, index) => eventOf(`evt_${index}`));
+    const ended = await acceptEvents(events, ['--yes', '--concurrency', '6'], {
+      handlers,
+      options: 'deadLetters, deadlineMs: 800,',
+    });
+    expect(ended).toMatchObject({ code: 0, stdout: expect.stringMatching(/\n6 processed\n$/) });
+  });
+
+  test('lines that are added after the check are left to another command', async () => {
+    const file = writeEvents([eventOf('evt_1'), eventOf('evt_2')]);
+    const handlers = `.on('*', async () => {
+        const { appendFileSync } = await import('node:fs');
+        appendFileSync(${JSON.stringify(file)}, '${JSON.stringify(eventOf('evt_3'))}\\n');
+      })`;
+    const ended = await acceptFile(file, ['--yes'], { handlers });
+    expect(ended).toMatchObject({ code: 0, stdout: expect.stringMatching(/\n2 processed\n$/) });
   });
 
   test.each([

@@ -22,8 +22,12 @@ export function sameCommand(file: string, options: AcceptCommandOptions): string
   return [programName(), 'events', 'accept', quote(name), ...words].join(' ');
 }
 
-/** The command that replays events that were parked for this reason. */
+/**
+ * The command that replays events that were parked for this reason. Those that were too old are replayed by
+ * their ids only, so the command lists them.
+ */
 export function replayCommand(reason: string, { receiver }: Pick<AcceptCommandOptions, 'receiver'>): string {
   const words = [...valued('reason', reason), ...valued('receiver', receiver)];
-  return [programName(), 'dead-letters', 'replay', ...words].join(' ');
+  const verb = reason === 'event_too_old' ? 'list' : 'replay';
+  return [programName(), 'dead-letters', verb, ...words].join(' ');
 }

@@ -62,7 +62,7 @@ function checkType(
 
 async function ask({ toAccept }: Forecast, { limit }: AcceptCommandOptions): Promise<void> {
   const count = limit !== undefined && limit < toAccept ? `${limit} of ${toAccept}` : toAccept;
-  if (await confirm(`Accept ${count} events?`)) return;
+  if (await confirm(`Accept ${count} ${toAccept === 1 ? 'event' : 'events'}?`)) return;
   throw new CommandError('failed', 'nothing was accepted');
 }
 
@@ -77,12 +77,9 @@ async function acceptAll(file: string, events: EventFile, work: Work): Promise<v
   const { options, loaded, forecast, output } = work;
   const startedAt = performance.now();
   const acceptance = new Acceptance(loaded, options, forecast, output);
-  try {
-    await acceptance.run(events);
-  } finally {
-    const seconds = (performance.now() - startedAt) / 1_000;
-    printAcceptance(acceptance, { file, options, output, seconds });
-  }
+  await acceptance.run(events);
+  const seconds = (performance.now() - startedAt) / 1_000;
+  printAcceptance(acceptance, { file, options, output, seconds });
   const { parkedBefore, failed, busy } = acceptance.counts;
   if (parkedBefore + failed + busy > 0) setFailed();
   failForUnacceptable(acceptance.counts);

@@ -1,7 +1,9 @@
 import type { Outcome } from '../../receiver/outcomes/outcome.ts';
-import type { Report } from '../../receiver/outcomes/report.ts';
+import { type Report, warningCodeOf } from '../../receiver/outcomes/report.ts';
+import { messageOf } from '../../receiver/values/foreign-values.ts';
 import { countText } from '../counts.ts';
 import { deferSignals } from '../defer-signals.ts';
+import { CommandError } from '../failure.ts';
 import { note, type Output } from '../output.ts';
 import { Progress } from '../progress.ts';
 import { repeat } from '../repeat.ts';
@@ -39,8 +41,11 @@ const ends: Readonly<Record<Exclude<Outcome, 'rejected'>, End>> = {
 /** The ends of events whose handlers ran, or would have. */
 const RAN: readonly End[] = ['processed', 'queued', 'parked', 'failed', 'busy'];
 
-/** The ends of events that were not handled, after which `--bail` ends the command. */
-const UNHANDLED: readonly End[] = ['parked', 'failed', 'busy', 'tooOld', 'unreadable'];
+/**
+ * The ends of events after which `--bail` ends the command. The check has named those that are too old or
+ * unreadable already, and they would end each further command at the same line.
+ */
+const UNHANDLED: readonly End[] = ['parked', 'failed', 'busy'];
 
 /** The codes of errors that each further event would have too. */
 const LASTING: readonly string[] = ['store_unavailable', 'queue_unavailable', 'closing'];
@@ -64,10 +69,14 @@ export class Acceptance {
   };
   /** The codes of the errors for which events were parked. */
   readonly parkedFor: Set<string> = new Set();
+  /**
+   * The number of events that were handled, and that the store had not recorded when their handlers ended.
+   */
+  unrecorded = 0;
   /** The error that ended the command, because each further event would have it too. */
   failure: { readonly error: unknown } | undefined;
   readonly #receiver: LoadedReceiver['receiver'];
-  readonly #leaseMs: number;
+  readonly #settings: LoadedReceiver['settings'];
   readonly #options: Pick<AcceptCommandOptions, 'bail' | 'concurrency' | 'limit'>;
   readonly #forecast: Forecast;
   readonly #output: Output;
@@ -86,7 +95,7 @@ export class Acceptance {
     output: Output,
   ) {
     this.#receiver = receiver;
-    this.#leaseMs = settings.leaseMs;
+    this.#settings = settings;
     this.#options = options;
     this.#forecast = forecast;
     this.#output = output;
@@ -103,8 +112,9 @@ export class Acceptance {
 
   /** The number of events that were to be accepted, and that the command did not come to. */
   get left(): number {
-    // An event that is twice in the file was counted twice before, so the other bound may be too high.
-    return Math.min(this.#forecast.toAccept - this.#ran, this.#forecast.events - this.#taken);
+    // The check has counted an event twice that is twice in the file, so there may be fewer to accept.
+    const { events, toAccept } = this.#forecast;
+    return Math.max(0, Math.min(toAccept - this.#ran, events - this.#taken));
   }
 
   get #ran(): number {
@@ -113,17 +123,30 @@ export class Acceptance {
 
   async #acceptAll(lines: AsyncIterable<FileLine>, isSignalled: () => boolean): Promise<void> {
     this.#isOver = () => isSignalled() || this.#mustBail || this.failure !== undefined;
-    for await (const line of lines) {
-      if (line.kind === 'unreadable') this.counts.unreadable += 1;
-      if (line.kind !== 'event') continue;
-      if (!(await this.#hasTurn()) || this.#isOver()) break;
-      void this.#accept(line);
+    try {
+      await this.#acceptLines(lines);
+    } catch (cause) {
+      const message = `the file could not be read to its end: ${messageOf(cause)}`;
+      this.failure ??= { error: new CommandError('failed', message, { cause }) };
     }
     while (this.#underWay > 0) await this.#oneEnds();
   }
 
+  async #acceptLines(lines: AsyncIterable<FileLine>): Promise<void> {
+    let taken = 0;
+    for await (const line of lines) {
+      taken += 1;
+      // Lines that were added after the check were not shown to the user.
+      if (taken > this.#forecast.lines) return;
+      if (line.kind === 'unreadable') this.counts.unreadable += 1;
+      if (line.kind !== 'event') continue;
+      if (!(await this.#hasTurn()) || this.#isOver()) return;
+      void this.#accept(line);
+    }
+  }
+
   /**
-   * Waits until one more event may begin. Resolves with false if the limit is reached. Those under way count
+   * Waits until one more event may begin. Resolves with false if the limit is reached. Events under way count
    * for it until their end shows that they were known.
    */
   async #hasTurn(): Promise<boolean> {
@@ -145,7 +168,7 @@ export class Acceptance {
   async #accept(event: FileEvent): Promise<void> {
     this.#underWay += 1;
     try {
-      const report = await this.#acceptOnceFree(event);
+      const report = await this.#acceptInTurn(event);
       printReport(event.number, report, this.#output);
       this.#count(report);
       this.#showProgress();
@@ -157,19 +180,23 @@ export class Acceptance {
   }
 
   /**
-   * Accepts an event. If it is running elsewhere, that process may have been killed: then its lease ends
-   * soon. So the event is accepted once more when it is free, or has been handled.
+   * Accepts an event, again if it had no turn. If it is running elsewhere, that process may have been killed:
+   * then its lease ends soon. The handlers of a busy key end within `maxRunMs`.
    */
-  async #acceptOnceFree({ event, options }: FileEvent): Promise<Report> {
-    const report = await this.#receiver.accept(event, options);
-    if (report.code !== 'event_running') return report;
-    const endsAt = performance.now() + this.#leaseMs + LEASE_MARGIN_MS;
-    const { prospect } = await repeat(
-      () => this.#receiver.foresee(event, options),
-      (found) => found === 'running' && performance.now() < endsAt && !this.#isOver(),
-      (foreseen) => foreseen.prospect,
+  async #acceptInTurn({ event, options }: FileEvent): Promise<Report> {
+    const startedAt = performance.now();
+    const { leaseMs, maxRunMs } = this.#settings;
+    const limits = new Map<unknown, number>([
+      ['event_running', leaseMs + LEASE_MARGIN_MS],
+      ['key_busy', maxRunMs],
+    ]);
+    const mustRepeat = (code: unknown): boolean =>
+      performance.now() - startedAt < (limits.get(code) ?? 0) && !this.#isOver();
+    return repeat(
+      () => this.#receiver.accept(event, options),
+      mustRepeat,
+      ({ code }) => code,
     );
-    return prospect === 'running' ? report : this.#receiver.accept(event, options);
   }
 
   #showProgress(): void {
@@ -179,15 +206,16 @@ export class Acceptance {
   }
 
   #count(report: Report): void {
-    const { outcome, error } = report;
-    const isLasting = error !== undefined && LASTING.includes(error.code);
+    const { error, warnings } = report;
+    const end = endOf(report);
+    const isLasting = end !== 'parkedBefore' && error !== undefined && LASTING.includes(error.code);
     if (isLasting) this.failure ??= { error };
     // It is left: the same command accepts it once the store is back.
-    if (isLasting && outcome === 'failed') return;
-    const end = endOf(report);
+    if (isLasting && end === 'failed') return;
     this.#taken += 1;
     this.counts[end] += 1;
-    if (outcome === 'parked' && error !== undefined) this.parkedFor.add(error.code);
+    if (report.outcome === 'parked' && error !== undefined) this.parkedFor.add(error.code);
+    if (warnings.some((warning) => warningCodeOf(warning) === 'completion_pending')) this.unrecorded += 1;
     this.#mustBail ||= this.#options.bail === true && UNHANDLED.includes(end);
   }
 
@@ -201,9 +229,9 @@ export class Acceptance {
   }
 }
 
-function endOf({ attempt, code, outcome }: Report): End {
-  // Without an attempt nothing ran: its dead letter was there before.
-  if (outcome === 'parked' && attempt === undefined) return 'parkedBefore';
+function endOf({ code, outcome, runId }: Report): End {
+  // It began no run: its dead letter was there before, or the event is twice in the file.
+  if (outcome === 'parked' && runId === undefined) return 'parkedBefore';
   if (outcome !== 'rejected') return ends[outcome];
   return code === 'event_too_old' ? 'tooOld' : 'unreadable';
 }

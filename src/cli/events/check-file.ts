@@ -14,7 +14,8 @@ export function checkFile(file: string): void {
   const head = readHead(file)
     .replace(/^\uFEFF/, '')
     .trimStart();
-  if (head === '')
+  // A file may begin with empty lines.
+  if (head === '' && statSync(file).size <= HEAD_BYTES)
     throw new CommandError(
       'failed',
       `${JSON.stringify(file)} has no events: look at the command that made it`,

@@ -11,7 +11,7 @@ or does not say when they were created, a line is an object with these members o
 
   {"event":{…},"headers":{"x-github-delivery":"…"},"createdAtMs":1774947600000,"account":"acct_1"}
 
-\`event\` is an object or a text; the other members may be left out. The events take the way of a delivery, without a
+\`event\` is an object, or a text, in which numbers keep all their digits; the other members may be left out. The events take the way of a delivery, without a
 signature, and run in the order of the file. What the receiver has handled is passed over, so the command can be
 repeated, also after an interruption. What its handlers fail is parked, if it has dead letters, and then left to a replay.
 The whole file is checked first, and the counts are printed: nothing is claimed. Then the command asks.
@@ -50,7 +50,7 @@ export function addEvents(program: Command): void {
       .default(1)
       .argParser(parseConcurrency),
     new Option('--limit <number>', 'only the first so many events that would run').argParser(parseCount),
-    new Option('--bail', 'end after the first event that was not handled'),
+    new Option('--bail', 'end after the first event that was not handled, though it could be read'),
     new Option('--account <account>', 'the account of the sender that all events belong to'),
     new Option('--allow-forgotten', 'also events that the store may have handled and forgotten'),
     new Option('--yes', 'do not ask; needed without a terminal'),

@@ -1,6 +1,10 @@
 import { basename } from 'node:path';
 import { matchesPattern } from '../../receiver/events/pattern.ts';
-import { type AcceptOptions, readAcceptOptions } from '../../receiver/handling/ways-in/accept-options.ts';
+import {
+  type AcceptOptions,
+  MAX_SOURCE_LENGTH,
+  readAcceptOptions,
+} from '../../receiver/handling/ways-in/accept-options.ts';
 import { readFetched } from '../../receiver/handling/ways-in/fetched-event.ts';
 import type { Settings } from '../../receiver/settings.ts';
 import { readInputInParts } from '../input.ts';
@@ -39,8 +43,6 @@ const BYTES_OF_ESCAPE = 6;
 
 /** Room for the headers of an event: those of a request have 16 KiB at most in Node.js. */
 const BYTES_BESIDE_EVENT = 65_536;
-
-const MAX_SOURCE_LENGTH = 200;
 
 /** The events of a file, one on each line. Each reading of the file holds one line at a time. */
 export class EventFile {
@@ -101,5 +103,5 @@ export class EventFile {
 }
 
 function isBlank({ bytes }: Line): boolean {
-  return bytes !== undefined && bytes.length < 100 && bytes.toString().trim() === '';
+  return bytes !== undefined && bytes.toString().trim() === '';
 }

@@ -2,12 +2,13 @@ import { isUtf8 } from 'node:buffer';
 import { isAccount } from '../../receiver/authentication/account.ts';
 import { isTimeMs } from '../../receiver/events/age.ts';
 import type { AcceptOptions } from '../../receiver/handling/ways-in/accept-options.ts';
+import type { RawBody } from '../../receiver/request/raw-body.ts';
 import { show, typeNameOf } from '../../receiver/values/foreign-values.ts';
 import { isObject } from '../module-exports.ts';
 
 /** An event of a line, and the facts about it that the line has. */
 export interface LineEvent {
-  readonly event: Uint8Array | string | object;
+  readonly event: RawBody;
   readonly facts: Pick<AcceptOptions, 'headers' | 'createdAtMs' | 'account'>;
 }
 
@@ -28,8 +29,8 @@ export interface Accounts {
 export function readEventLine(bytes: Buffer, accounts: Accounts): LineEvent | LineProblem {
   const value = parseObject(bytes);
   if (typeof value === 'string') return { problem: value, mayBeObject: false };
-  // The event itself is handed on as it stands in the file, so that its numbers keep all their digits.
-  const read = isWrapper(value) ? unwrap(value) : { event: bytes, facts: {} };
+  // Handed on as it stands in the file, an event keeps all digits of its numbers.
+  const read: LineEvent | string = isWrapper(value) ? unwrap(value) : { event: bytes, facts: {} };
   if (typeof read === 'string') return { problem: read, mayBeObject: true };
   const { account = accounts.given } = read.facts;
   const problem = problemOfAccount(account, accounts);
@@ -85,14 +86,14 @@ function unwrap({ event, headers, createdAtMs, account }: Wrapper): LineEvent | 
   if (isAccount(account)) facts.account = account;
   else if (!isAbsent(account))
     return `account must be a text of 1 to 256 characters, and is ${show(account)}`;
-  return { event, facts };
+  return { event: typeof event === 'string' ? event : JSON.stringify(event), facts };
 }
 
 function isAbsent(value: unknown): boolean {
   return value === undefined || value === null;
 }
 
-/** The receiver checks the values, of those that it reads. */
+/** The receiver checks the value of each header that it reads. */
 function isHeaders(value: unknown): value is { readonly [name: string]: string } {
   return isRecord(value);
 }

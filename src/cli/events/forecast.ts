@@ -1,32 +1,11 @@
-import type { Foreseen } from '../../receiver/handling/ways-in/foresee.ts';
+import type { Foreseen, Prospect } from '../../receiver/handling/ways-in/foresee.ts';
+import { shorten } from '../../receiver/values/foreign-values.ts';
 import type { FileEvent, FileLine } from './event-file.ts';
 
-/** What accepting an event would do. */
-export type Fate =
-  | 'wouldRun'
-  | 'known'
-  | 'parked'
-  | 'running'
-  | 'ignored'
-  | 'tooOld'
-  | 'unreadable'
-  | 'uncertain';
+/** The number of events with each prospect. */
+export type ProspectCounts = Record<Prospect, number>;
 
-const fates: Readonly<Record<Foreseen['prospect'], Fate>> = {
-  new: 'wouldRun',
-  handled: 'known',
-  parked: 'parked',
-  running: 'running',
-  ignored: 'ignored',
-  too_old: 'tooOld',
-  refused: 'unreadable',
-  uncertain: 'uncertain',
-};
-
-/** The counts of the events of one type. */
-export type FateCounts = Record<Fate, number>;
-
-const noFates = (): FateCounts => ({
+const noCounts = (): ProspectCounts => ({
   wouldRun: 0,
   known: 0,
   parked: 0,
@@ -37,13 +16,20 @@ const noFates = (): FateCounts => ({
   uncertain: 0,
 });
 
+/** The types that are counted one by one. A file may have any number of them, of any length. */
+const MOST_TYPES = 1_000;
+const LONGEST_TYPE = 200;
+
+/** The name under which the events of all further types are counted. */
+export const FURTHER_TYPES = '(further types)';
+
 /** The types of other events that are remembered: enough to name one that a misspelt type is near to. */
 const MOST_OTHER_TYPES = 100;
 
 /** The events of a file, counted by what accepting them would do. */
 export class Forecast {
-  readonly counts: FateCounts = noFates();
-  readonly byType: Map<string, FateCounts> = new Map();
+  readonly counts: ProspectCounts = noCounts();
+  readonly byType: Map<string, ProspectCounts> = new Map();
   /** Types of events that `--type` does not select, and the number of these events. */
   readonly otherTypes: Set<string> = new Set();
   others = 0;
@@ -68,7 +54,7 @@ export class Forecast {
     }
     if (line.kind === 'event') return foreseen && this.#addEvent(line, foreseen);
     this.others += 1;
-    if (this.otherTypes.size < MOST_OTHER_TYPES) this.otherTypes.add(line.type);
+    if (this.otherTypes.size < MOST_OTHER_TYPES) this.otherTypes.add(shorten(line.type, LONGEST_TYPE));
     return undefined;
   }
 
@@ -85,19 +71,18 @@ export class Forecast {
 
   #addEvent({ options }: FileEvent, { prospect, event, error }: Foreseen): string | undefined {
     this.events += 1;
-    const fate = fates[prospect];
-    this.counts[fate] += 1;
-    if (event.type !== undefined) this.#countsOf(event.type)[fate] += 1;
+    this.counts[prospect] += 1;
+    if (event.type !== undefined) this.#countsOf(event.type)[prospect] += 1;
     this.#compareTime(event.createdAtMs ?? options.createdAtMs);
-    if (fate === 'tooOld') this.tooOldReason ??= error?.message;
-    return fate === 'unreadable' ? (error?.message ?? 'it is refused') : undefined;
+    if (prospect === 'tooOld') this.tooOldReason ??= error?.message;
+    return prospect === 'unreadable' ? (error?.message ?? 'it is refused') : undefined;
   }
 
-  #countsOf(type: string): FateCounts {
-    const known = this.byType.get(type);
-    if (known !== undefined) return known;
-    const counts = noFates();
-    this.byType.set(type, counts);
+  #countsOf(type: string): ProspectCounts {
+    const short = shorten(type, LONGEST_TYPE);
+    const name = this.byType.has(short) || this.byType.size < MOST_TYPES ? short : FURTHER_TYPES;
+    const counts = this.byType.get(name) ?? noCounts();
+    this.byType.set(name, counts);
     return counts;
   }
 

@@ -14,7 +14,7 @@ interface Ended {
 
 /** Prints the counts, and the commands that go on with the events that were parked or are left. */
 export function printAcceptance(
-  { counts, left, parkedFor }: Acceptance,
+  { counts, failure, left, parkedFor, unrecorded }: Acceptance,
   { file, options, output, seconds }: Ended,
 ): void {
   const replay = [...parkedFor].map((reason) => replayCommand(reason, options));
@@ -37,4 +37,8 @@ export function printAcceptance(
     ...replay.map((command) => `the parked: ${command}`),
     ...(next === undefined ? [] : [`the rest: ${next}`]),
   ]);
+  if (failure !== undefined && unrecorded > 0)
+    output.note(
+      `the store may not have recorded that ${unrecorded} of these were handled: the same command would run them again`,
+    );
 }

@@ -3,7 +3,7 @@ import { setFailed } from '../failure.ts';
 import type { Output } from '../output.ts';
 import { programName } from '../program-name.ts';
 import { colours, line, type Printable } from '../terminal-text.ts';
-import type { FateCounts, Forecast } from './forecast.ts';
+import type { Forecast, ProspectCounts } from './forecast.ts';
 import type { Foresight } from './foresee-file.ts';
 
 /** The types that are shown to people; a file can have thousands. */
@@ -12,11 +12,13 @@ const MOST_SHOWN_TYPES = 20;
 /** Prints what accepting the events of a file would do. */
 export function printForecast({ forecast, named }: Foresight, output: Output): void {
   const { counts, byType, others, isNewestFirst } = forecast;
-  const types = [...byType].map(([type, fates]) => ({ type, ...fates })).sort(byCount);
+  const types = [...byType].map(([type, prospects]) => ({ type, ...prospects })).sort(byCount);
   const value = { kind: 'summary', dryRun: true, ...counts, otherTypes: others, newestFirst: isNewestFirst };
   output.print({ ...value, types }, () => [
     countsOf(...partsOf(counts), [others, 'of other types']),
-    ...types.slice(0, MOST_SHOWN_TYPES).map((each) => line`  ${colours.strong(each.type)} ${fatesOf(each)}`),
+    ...types
+      .slice(0, MOST_SHOWN_TYPES)
+      .map((each) => line`  ${colours.strong(each.type)} ${prospectsOf(each)}`),
     ...rest(types.length - MOST_SHOWN_TYPES, 'types'),
     ...(counts.unreadable > 0 ? ['unreadable:'] : []),
     ...named.map(([number, problem]) => `  line ${number}: ${problem}`),
@@ -30,11 +32,11 @@ export function failForUnacceptable({
   parked,
   tooOld,
   unreadable,
-}: Pick<FateCounts, 'parked' | 'tooOld' | 'unreadable'>): void {
+}: Pick<ProspectCounts, 'parked' | 'tooOld' | 'unreadable'>): void {
   if (parked + tooOld + unreadable > 0) setFailed();
 }
 
-function partsOf(counts: FateCounts): readonly (readonly [number, string])[] {
+function partsOf(counts: ProspectCounts): readonly (readonly [number, string])[] {
   return [
     [counts.wouldRun, 'would run'],
     [counts.known, 'known'],
@@ -48,12 +50,13 @@ function partsOf(counts: FateCounts): readonly (readonly [number, string])[] {
 }
 
 /** The counts of one type, of which none is zero. */
-function fatesOf(counts: FateCounts): string {
+function prospectsOf(counts: ProspectCounts): string {
   return countsOf(...partsOf(counts).filter(([count]) => count > 0));
 }
 
-function byCount(one: FateCounts, other: FateCounts): number {
-  const sum = (counts: FateCounts): number => partsOf(counts).reduce((total, [count]) => total + count, 0);
+function byCount(one: ProspectCounts, other: ProspectCounts): number {
+  const sum = (counts: ProspectCounts): number =>
+    partsOf(counts).reduce((total, [count]) => total + count, 0);
   return sum(other) - sum(one);
 }
 

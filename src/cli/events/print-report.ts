@@ -29,7 +29,7 @@ export function printReport(line: number, report: Report, output: Output): void 
       (isGood ? colours.good : colours.bad)(outcome),
       `${type ?? '?'} ${id ?? `of line ${line}`}`,
     ];
-    if (error !== undefined) parts.push(shown(error));
+    if (error !== undefined) parts.push(shown(outcome, error));
     parts.push(...warnings.map(colours.doubtful));
     return joined(parts);
   });
@@ -39,7 +39,8 @@ function errorFields(error: ReportedError | undefined): object {
   return error === undefined ? {} : { code: error.code, message: messageOf(error) };
 }
 
-/** The message of an event that is too old was printed once, after the check of the file. */
-function shown(error: ReportedError): string {
-  return error.code === 'event_too_old' ? error.code : `${error.code}: ${messageOf(error)}`;
+/** The reason why events are too old was printed once, after the check of the file. */
+function shown(outcome: Outcome, error: ReportedError): string {
+  const isExplained = outcome === 'rejected' && error.code === 'event_too_old';
+  return isExplained ? error.code : `${error.code}: ${messageOf(error)}`;
 }

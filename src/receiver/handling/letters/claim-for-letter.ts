@@ -4,14 +4,15 @@ import type { PeekResult } from '../../dedupe/store.ts';
 import type { Warning } from '../../outcomes/report.ts';
 import type { LetterServices } from './letter-services.ts';
 
-/** A claim for work on a dead letter. Its owner must stop the lease, and then release the claim. */
+/** A claim without a run. Its owner must stop the lease, and then release the claim. */
 export interface LetterClaim extends Granted {
   readonly claim: Claim;
 }
 
 /**
- * Claims an event that no run handles, for work on its dead letter, and renews the lease. Reads the id first,
- * because a claim is a write. Rejects if the claim fails, even under `onStoreFailure: 'process'`.
+ * Claims an event that no run handles, for example for work on its dead letter, and renews the lease. Reads
+ * the id first, because a claim is a write. Rejects if the claim fails, even under `onStoreFailure:
+ * 'process'`.
  */
 export async function claimForLetter(
   services: LetterServices,

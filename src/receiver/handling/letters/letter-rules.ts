@@ -72,6 +72,7 @@ export function letterRulesOf({ known, isStored, origin, moment }: LetterFacts):
   const isKnown = known !== 'none' || origin.mayBeParked;
   const mayExist = isKnown || mayBeOfOther(origin, moment);
   const ofHandled = origin.removesLetter ? 'at once' : 'if completed';
+  const ofGivenBack = origin.removesLetter ? 'if completed meanwhile' : 'if completed';
   const hasBegunWriting = known !== 'none' && known !== 'found';
   return {
     hasBegunWriting,
@@ -82,7 +83,8 @@ export function letterRulesOf({ known, isStored, origin, moment }: LetterFacts):
       duplicate: mayExist ? ofHandled : 'never',
       // Another process has the event, and may have completed it before the dead letter was stored.
       busy: hasBegunWriting && isStored ? 'if completed' : 'never',
-      givenBack: isKnown ? 'if completed meanwhile' : 'never',
+      // A worker may have the job although the queue gave no answer, and its claim has an id of its own.
+      givenBack: isKnown ? ofGivenBack : 'never',
     },
   };
 }

@@ -90,13 +90,16 @@ export function enqueueOriginOf(origin: Origin): Origin {
 export const acceptOrigin: Origin = {
   ...deliveryOrigin,
   source: 'accept',
-  // The caller has the event, and knows of a crash, because it gets no report then.
+  // After a crash the list or the file that the event came from still has it.
   storesLetterFirst: false,
-  // Only its caller waits.
+  // The caller decides how many events it accepts at once.
   isLimited: false,
   isFinal: () => true,
-  // The first crash may have any cause. After it the dead letter is stored first, and shows the second one.
+  // A first crash may have any cause. After it the dead letter is stored before the handlers run again, and
+  // shows if they crash a second time.
   mayRunAfterCrash: ({ letterWasRunning }) => !letterWasRunning,
+  // Nothing has failed, so the caller may accept the event again.
+  isPutBack: ({ code }) => code === 'key_busy',
 };
 
 /** The replay of a dead letter. No further attempt follows, and only its caller waits. */

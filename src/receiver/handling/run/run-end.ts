@@ -71,8 +71,10 @@ export async function releaseClaim(run: Run, answer: Answer): Promise<Answer> {
   const released = await run.claim.release(run.progress.handled);
   if (released.state === 'completed') return answerDuplicate(run);
   // Only if there may be a dead letter: a store without `peek` may count the reading as an attempt.
-  if (run.letterRules.removal.givenBack === 'if completed meanwhile')
+  const { givenBack } = run.letterRules.removal;
+  if (givenBack === 'if completed meanwhile')
     void run.letter?.removeIfCompletedMeanwhile(released, run.input.identity, run.services);
+  if (givenBack === 'if completed') void run.letter?.removeIfCompleted(run.input.identity, run.services);
   return answer;
 }
 

@@ -44,7 +44,8 @@ export interface CheckedAcceptOptions {
   readonly allowForgotten: boolean;
 }
 
-const MAX_SOURCE_LENGTH = 200;
+/** In characters. */
+export const MAX_SOURCE_LENGTH = 200;
 
 /** Checks the options, and fills in the defaults. Throws {@link ConfigurationError}. */
 export function readAcceptOptions(
@@ -54,7 +55,7 @@ export function readAcceptOptions(
   checkOptions(options, ['source', 'headers', 'createdAtMs', 'account', 'allowForgotten'], 'accept()');
   const { headers = {}, createdAtMs, allowForgotten = false } = options;
   const source = textOf(options.source);
-  if (source === undefined || source.length > MAX_SOURCE_LENGTH)
+  if (source === undefined || source.trim() === '' || source.length > MAX_SOURCE_LENGTH)
     throw invalidOption(
       'source of accept()',
       `must name the place that the event was fetched from, in 1 to ${MAX_SOURCE_LENGTH} characters; ` +

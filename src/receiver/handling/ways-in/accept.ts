@@ -11,6 +11,7 @@ import {
 } from '../../outcomes/outcome.ts';
 import { isReadFailure } from '../../provider/read-failure.ts';
 import { isReportCode } from '../../refusals.ts';
+import type { RawBody } from '../../request/raw-body.ts';
 import type { Route } from '../handlers/route.ts';
 import { acceptOrigin } from '../run/origin.ts';
 import type { RunInput } from '../run/run-input.ts';
@@ -32,7 +33,7 @@ import type { ReceiverServices } from './receiver-services.ts';
  */
 export async function accept(
   services: ReceiverServices,
-  event: unknown,
+  event: RawBody,
   options: CheckedAcceptOptions,
   arrival: Arrival,
 ): Promise<Answered> {
@@ -57,14 +58,13 @@ async function handleFetched(
   const { id, key, type } = fetched.identity;
   const routes = router.matchAny(type);
   if (routes.length === 0) return { answer: answerAs('ignored', id) };
-  checkNotAhead(fetched, settings);
+  checkNotAhead(fetched, options, settings);
   const forgotten = options.allowForgotten ? undefined : forgottenError(fetched, options, settings);
-  // Only what may be forgotten is worth a claim for the question alone.
-  const knowledge = await knowledgeOf(services, fetched.identity, routes, {
-    mayClaim: forgotten !== undefined,
-  });
+  // A store without `peek` can only be asked by a claim. Other events are claimed in any case.
+  const mayClaim = forgotten !== undefined;
+  const knowledge = await knowledgeOf(services, fetched.identity, routes, { mayClaim });
   if (knowledge === 'handled') return { answer: answerAs('duplicate', id) };
-  const letter = knowledge === 'running' ? undefined : await parkedLetter(services, key, arrival.warnings);
+  const letter = knowledge === 'running' ? undefined : await parkedLetter(services, key);
   if (letter !== undefined) return { answer: answerAs('parked', id, reasonOf(letter)) };
   if (forgotten !== undefined && knowledge !== 'running') throw forgotten;
   const followed = runs.startOrJoin(toInput(services, fetched, routes, arrival));
@@ -83,12 +83,15 @@ function toInput(
   routes: readonly Route[],
   { deadline, receivedAt }: Arrival,
 ): RunInput {
-  const { maxRunMs, now, queue } = settings;
+  const { maxRunMs, queue } = settings;
   const claimId = handlingId(identity.key);
-  const times = { receivedAt, deadlineAt: now() + maxRunMs, deadline };
+  const times = { receivedAt, deadlineAt: receivedAt + maxRunMs, deadline };
   const input = { identity, claimId, event, rawBody, headers, ...times, routes, origin: acceptOrigin };
   return queue !== undefined && routes.some(isQueued) ? toEnqueueInput(input, queue, settings) : input;
 }
+
+/** The codes of runs whose handlers did not begin, because too many others had. */
+const LIMIT_CODES: readonly string[] = ['too_many_running', 'key_busy'];
 
 /**
  * Returns the answer for the caller. If every handler found a record of the event in its inbox, the event is
@@ -105,6 +108,7 @@ async function answerForCaller(
   const hasRecords = reports.length > 0 && reports.every(({ skipped }) => skipped === 'handled_before');
   if (answer.outcome === 'processed') return hasRecords ? answerAs('duplicate', id) : answer;
   if (isSuccess(answer) || !joined || attempt === undefined) return answer;
+  if (LIMIT_CODES.includes(answer.error.code)) return answer;
   const storedAs = await parkRun(run, answer.error, deadline.backgroundBy);
   return storedAs === undefined ? answer : answerAs('parked', id, answer.error);
 }

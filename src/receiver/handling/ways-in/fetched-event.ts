@@ -4,7 +4,7 @@ import { ConfigurationError, EventError } from '../../errors.ts';
 import { ageOf, checkAge } from '../../events/age.ts';
 import { checkBodySize } from '../../request/body-size.ts';
 import type { HeaderValues } from '../../request/headers.ts';
-import { isRawBody, toBytes } from '../../request/raw-body.ts';
+import { isRawBody, type RawBody, toBytes } from '../../request/raw-body.ts';
 import type { Settings } from '../../settings.ts';
 import { dropPromise, messageOf, typeNameOf } from '../../values/foreign-values.ts';
 import type { CheckedAcceptOptions } from './accept-options.ts';
@@ -17,31 +17,26 @@ export interface FetchedEvent extends ParsedEvent {
 }
 
 /**
- * Reads a fetched event: an object, a text or bytes. Throws {@link ConfigurationError} for any other value,
- * RequestError if it is too large, and EventError or ReadFailure as `parseEvent` does.
+ * Reads the event in a fetched body. Throws RequestError if it is too large, and EventError or ReadFailure as
+ * `parseEvent` does.
  */
 export function readFetched(
-  event: unknown,
+  body: RawBody,
   { account, headers }: CheckedAcceptOptions,
   settings: Settings,
 ): FetchedEvent {
-  const rawBody = toBody(event);
+  if (typeof body === 'string' && !body.isWellFormed()) {
+    const problem = 'the text has half of a surrogate pair, which UTF-8 cannot hold';
+    throw new EventError('body_not_json', problem, {});
+  }
+  const rawBody = toBytes(body, 'the event of accept()');
   checkBodySize(rawBody.byteLength, settings);
   return { rawBody, headers, ...parseEvent({ rawBody, headers, account }, settings) };
 }
 
-/** The body as the sender would have sent it, as far as the event shows it. */
-function toBody(event: unknown): Uint8Array {
-  if (typeof event === 'string' && !event.isWellFormed())
-    throw new EventError(
-      'body_not_json',
-      'the text has half of a surrogate pair, which UTF-8 cannot hold',
-      {},
-    );
-  return toBytes(isRawBody(event) ? event : toJson(event), 'the event of accept()');
-}
-
-function toJson(event: unknown): string {
+/** Returns the body of a fetched event. Throws {@link ConfigurationError} for a value that cannot be one. */
+export function toBody(event: unknown): RawBody {
+  if (isRawBody(event)) return event;
   if (typeof event !== 'object' || event === null || Array.isArray(event))
     throw notAnEvent(typeNameOf(event));
   // A promise has no members, so it would look like an event without an id.
@@ -64,9 +59,16 @@ function notAnEvent(got: string): ConfigurationError {
 }
 
 /** Throws {@link EventError} for an event that was created too far in the future. */
-export function checkNotAhead({ createdAt, identity }: ParsedEvent, { maxEventAgeMs, now }: Settings): void {
-  const ageMs = Math.min(0, ageOf(identity.createdAtMs, now()));
-  checkAge(identity, createdAt, ageMs, maxEventAgeMs);
+export function checkNotAhead(
+  { createdAt, identity }: ParsedEvent,
+  { createdAtMs: givenMs }: CheckedAcceptOptions,
+  { maxEventAgeMs, now }: Settings,
+): void {
+  const { createdAtMs = givenMs } = identity;
+  const ageMs = Math.min(0, ageOf(createdAtMs, now()));
+  // A time of the caller in the future is a mistake of the caller, however old events may be.
+  const limitMs = identity.createdAtMs === undefined ? 0 : maxEventAgeMs;
+  checkAge({ ...identity, createdAtMs }, createdAt, ageMs, limitMs);
 }
 
 /**

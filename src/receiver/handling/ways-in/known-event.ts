@@ -1,27 +1,24 @@
 import type { DeadLetter } from '../../dead-letters/dead-letters.ts';
-import { claimedId } from '../../dedupe/claim.ts';
+import type { ClaimedEvent } from '../../dedupe/claim.ts';
 import { enqueueingId, handlingId } from '../../dedupe/claim-id.ts';
-import { isCompleted } from '../../dedupe/is-completed.ts';
 import { UnavailableError } from '../../errors.ts';
-import type { Warning } from '../../outcomes/report.ts';
 import type { EventIdentity } from '../../provider/event-identity.ts';
 import { performance } from '../../timing/process-clock.ts';
 import { messageOf } from '../../values/foreign-values.ts';
 import { hasHandled } from '../handlers/named-handler.ts';
 import type { Route } from '../handlers/route.ts';
+import { claimForLetter } from '../letters/claim-for-letter.ts';
 import { isQueued } from './enqueue.ts';
 import type { ReceiverServices } from './receiver-services.ts';
 
 /**
- * What is known of an event before its claim. `unknown`: it was not handled, or that was forgotten.
+ * The knowledge about an event before its claim. `unknown`: it was not handled, or that was forgotten.
  * `uncertain`: the store has no `peek`, and nothing may be claimed.
  */
 export type EventKnowledge = 'handled' | 'running' | 'uncertain' | 'unknown';
 
-/**
- * How the store may be asked. With `mayClaim`, a store without `peek` is asked by a claim, which is released.
- */
 interface AskOptions {
+  /** True if a store without `peek` may be asked by a claim, which is released. */
   readonly mayClaim: boolean;
 }
 
@@ -44,17 +41,21 @@ export async function knowledgeOf(
 
 async function stateOf(
   services: ReceiverServices,
-  event: Parameters<typeof claimedId>[0],
+  event: ClaimedEvent,
   { mayClaim }: AskOptions,
 ): Promise<EventKnowledge> {
-  const { completions, runs, settings, store } = services;
+  const { completions, runs, store } = services;
   const { claimId } = event;
   if (completions.has(claimId)) return 'handled';
   if (runs.find(claimId) !== undefined) return 'running';
   const found = await store.lookUp({ id: claimId });
   if (found !== undefined) return found.state === 'completed' ? 'handled' : found.state;
   if (!mayClaim) return 'uncertain';
-  return (await isCompleted(claimedId(event, settings), services)) ? 'handled' : 'unknown';
+  const reply = await claimForLetter(services, event);
+  if (reply.state !== 'claimed') return reply.state === 'completed' ? 'handled' : 'running';
+  reply.lease.stop();
+  await reply.claim.release([]);
+  return 'unknown';
 }
 
 /** Resolves with true if each handler has a record of the event in its inbox. */
@@ -70,12 +71,11 @@ async function haveHandled(routes: readonly Route[], key: string): Promise<boole
 
 /**
  * Resolves with the dead letter of an event that waits for a replay. One whose event may be running does not
- * count. A failure becomes a warning.
+ * count. Rejects if the dead letters fail.
  */
 export async function parkedLetter(
   { letters, settings }: ReceiverServices,
   key: string,
-  warnings: Warning[],
 ): Promise<DeadLetter | undefined> {
   const { deadlineMs, now } = settings;
   // The caller has the body in memory in any case.
@@ -83,8 +83,8 @@ export async function parkedLetter(
   try {
     const letter = await letters?.find(key, wait);
     return (letter?.runningUntil ?? 0) > now() ? undefined : letter;
-  } catch (error) {
-    warnings.push(`dead_letter_not_read: ${messageOf(error)}`);
-    return undefined;
+  } catch (cause) {
+    const message = `the dead letters did not say whether they have the event: ${messageOf(cause)}`;
+    throw new UnavailableError('store_unavailable', message, { cause });
   }
 }

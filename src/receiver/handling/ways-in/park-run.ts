@@ -3,8 +3,8 @@ import type { Run } from '../run/run.ts';
 import { rulesOf } from '../run/run-state.ts';
 
 /**
- * Parks the event during or after its run, for a caller that no further attempt will follow. Resolves with
- * the id of the dead letter, or with undefined if none is stored.
+ * Parks the event during or after its run, because no further attempt follows. Resolves with the id of the
+ * dead letter, or with undefined if none is stored.
  */
 export async function parkRun(run: Run, error: PosthornError, answerBy: number): Promise<string | undefined> {
   const { hasEnded, mayBeRunning } = rulesOf(run.state);

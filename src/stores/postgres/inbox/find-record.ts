@@ -5,6 +5,7 @@ import type { RecordKey } from '../../kit/inbox/once.ts';
 import { columnOf, type PostgresPool } from '../client.ts';
 import { withClient } from '../connection.ts';
 import { explain } from '../errors.ts';
+import { IS_RECORD } from './record.ts';
 
 const LIMIT_MS = 5_000;
 
@@ -15,7 +16,7 @@ export async function hasRecord(
   { scope, eventKey, handler }: RecordKey,
 ): Promise<boolean> {
   const statement = `select exists (
-  select 1 from ${schema}.inbox where scope = $1 and event_key = $2 and handler = $3
+  select 1 from ${schema}.inbox where ${IS_RECORD}
 )::text as found`;
   try {
     const result = await withClient(pool, performance.now() + LIMIT_MS, (connection) =>

@@ -56,7 +56,7 @@ export interface SchemaRecordKey extends RecordKey {
 }
 
 /** Finds one record. */
-const IS_RECORD = 'scope = $1 and event_key = $2 and handler = $3';
+export const IS_RECORD = 'scope = $1 and event_key = $2 and handler = $3';
 
 /** The parameters of {@link IS_RECORD}. */
 function valuesOf({ scope, eventKey, handler }: RecordKey): unknown[] {

@@ -86,9 +86,14 @@ describe('an event that is older than the store remembers', () => {
     expect(await receiver.accept(event, SOURCE)).toMatchObject({ code: 'event_too_old' });
   });
 
-  test('is failed, not refused, if the store does not answer', async () => {
-    const broken = (store: Store): Store => ({ ...store, peek: throwing('no connection') });
-    const { event, receiver } = openAt(30 * HOUR_MS, { store: broken });
+  test.each([
+    ['a store', (store: Store): Store => ({ ...store, peek: throwing('no connection') })],
+    [
+      'a store of the user without peek',
+      (store: Store): Store => ({ ...asUserStore(store), claim: throwing('no connection') }),
+    ],
+  ])('is failed, not refused, if %s does not answer', async (_title, store) => {
+    const { event, receiver } = openAt(30 * HOUR_MS, { store });
     expect(await receiver.accept(event, SOURCE)).toMatchObject({
       outcome: 'failed',
       code: 'store_unavailable',
@@ -133,19 +138,20 @@ describe('the dead letter of a forgotten event', () => {
     expect(await readAll(deadLetters.list())).toEqual([]);
   });
 
-  test('that cannot be read is a warning', async () => {
-    const { deadLetters, event, receiver } = await openParked();
+  test('that cannot be read fails the event, which may be parked', async () => {
+    const { deadLetters, event, receiver, runs } = await openParked();
     Object.assign(deadLetters, { get: throwing('no disk') });
-    const { outcome, warnings } = await receiver.accept(event, { ...SOURCE, allowForgotten: true });
-    expect(outcome).toBe('processed');
-    expect(warnings).toContainEqual(expect.stringMatching(/^dead_letter_not_read/));
+    const report = await receiver.accept(event, { ...SOURCE, allowForgotten: true });
+    expect(report).toMatchObject({ outcome: 'failed', code: 'store_unavailable' });
+    expect(runs).toEqual([]);
   });
 });
 
 describe('a sender that does not say when its events were created', () => {
-  function open() {
+  function open(maxEventAgeMs?: number) {
     const { clock, store } = stepClocked();
-    const receiver = createReceiver({ signingKey: KEY, provider: otherSender(), now: clock.now, store });
+    const options = { provider: otherSender(), now: clock.now, store, maxEventAgeMs };
+    const receiver = createReceiver({ signingKey: KEY, ...options });
     receiver.on('*', () => {}).observe(() => {});
     return { clock, receiver, event: { event_id: 'evt_1', type: 'refund' } };
   }
@@ -168,6 +174,15 @@ describe('a sender that does not say when its events were created', () => {
     const createdAtMs = clock.now() - ageMs;
     expect(await receiver.accept(event, { ...SOURCE, createdAtMs })).toMatchObject({ outcome });
   });
+
+  test.each([undefined, Number.POSITIVE_INFINITY])(
+    'a createdAtMs in the future, as one in microseconds is, is refused with maxEventAgeMs %s',
+    async (maxEventAgeMs) => {
+      const { clock, event, receiver } = open(maxEventAgeMs);
+      const report = await receiver.accept(event, { ...SOURCE, createdAtMs: clock.now() * 1_000 });
+      expect(report).toMatchObject({ outcome: 'rejected', code: 'event_in_future' });
+    },
+  );
 
   test('the time in an event counts before createdAtMs', async () => {
     const { clock, receiver } = open();

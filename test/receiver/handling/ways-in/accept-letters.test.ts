@@ -1,6 +1,6 @@
-import { createMemoryStore } from 'posthorn';
+import { createMemoryStore, type QueuedJob, type Receiver } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Gate } from '../../../support/gate.ts';
 import { HeldHandler } from '../../../support/held-handler.ts';
 import { createMapDeadLetters } from '../../../support/map-dead-letters.ts';
@@ -95,4 +95,44 @@ test('a dead letter that is written late goes if its event was handled meanwhile
   writing.open();
   await written.nth(1);
   await expect.poll(() => shared.deadLetters.get(event.id)).toBeUndefined();
+});
+
+describe('if the queue takes the job, but its answer is lost, the dead letter goes', () => {
+  const event = createEvent('transfer.succeeded');
+
+  /** Accepts an event whose job is noted by `onJob`, after which the queue gives no answer. */
+  async function acceptUnanswered(
+    shared: ReturnType<typeof share>,
+    onJob: (job: QueuedJob, receiver: Receiver) => Promise<unknown>,
+  ): Promise<Receiver> {
+    const add = async (job: QueuedJob): Promise<never> => {
+      await onJob(job, receiver);
+      throw new Error('connection lost');
+    };
+    const { receiver } = openDirectly({ ...shared, queue: { add, close: async () => {} } }, (opened) =>
+      opened.on('*', () => {}, { name: 'book', queue: true }),
+    );
+    const report = await receiver.accept(event, SOURCE);
+    expect(report).toMatchObject({ outcome: 'parked', code: 'queue_unavailable' });
+    return receiver;
+  }
+
+  test('if a worker had handled the event before the dead letter was stored', async () => {
+    const shared = share();
+    await acceptUnanswered(shared, async (job, receiver) => {
+      expect(await receiver.dispatch(job, { attempt: 1, final: false })).toMatchObject({
+        outcome: 'processed',
+      });
+    });
+    await expect.poll(() => shared.deadLetters.get(event.id)).toBeUndefined();
+  });
+
+  test('once a worker has handled the event', async () => {
+    const shared = share();
+    const jobs: QueuedJob[] = [];
+    const receiver = await acceptUnanswered(shared, async (job) => jobs.push(job));
+    expect(await shared.deadLetters.get(event.id)).toMatchObject({ reason: 'queue_unavailable' });
+    await receiver.dispatch(jobs[0], { attempt: 1, final: false });
+    expect(await shared.deadLetters.get(event.id)).toBeUndefined();
+  });
 });

@@ -45,15 +45,16 @@ test.each([
   ['an object that gives no JSON', { toJSON: () => undefined }, 'toJSON() returns nothing'],
 ])('%s is a mistake of the program', async (_title, event, message) => {
   const { receiver } = openCounting();
-  const report = await receiver.accept(event as object, SOURCE);
-  expect(report).toMatchObject({ outcome: 'failed', code: 'configuration_invalid' });
-  expect(report.error?.message).toContain(message);
+  const accepting = receiver.accept(event as object, SOURCE);
+  await expect(accepting).rejects.toThrow(ConfigurationError);
+  await expect(accepting).rejects.toThrow(message);
 });
 
 test.each([
   ['no options', undefined, 'accept() takes an object of options'],
   ['no source', {}, 'source of accept() must name the place'],
   ['an empty source', { source: '' }, 'source of accept() must name the place'],
+  ['a source of blanks', { source: '  ' }, 'source of accept() must name the place'],
   ['a source that is too long', { source: 'x'.repeat(201) }, 'source of accept() must name the place'],
   [
     'a time that is not a number',

@@ -129,6 +129,43 @@ describe('a failure of a handler', () => {
     expect(held.calls.all).toHaveLength(1);
   });
 
+  test('a run whose handlers did not begin, because of a limit, is not parked', async () => {
+    const deadLetters = createMapDeadLetters();
+    const held = new HeldHandler();
+    const { receiver, send } = openDirectly({ deadLetters, maxRunning: 1, deadlineMs: 400 }, (opened) =>
+      opened.on('*', held.handle),
+    );
+    const before = send(createEvent('transfer.succeeded'));
+    const call = await held.calls.nth(1);
+    const event = createEvent('transfer.succeeded');
+    const delivered = send(event);
+    expect(await receiver.accept(event, SOURCE)).toMatchObject({
+      outcome: 'failed',
+      code: 'too_many_running',
+    });
+    expect(await delivered).toHaveProperty('status', 503);
+    call.succeed();
+    await before;
+    expect(await readAll(deadLetters.list())).toEqual([]);
+  });
+
+  test('an event whose concurrency key is taken is busy, and not parked', async () => {
+    const deadLetters = createMapDeadLetters();
+    const held = new HeldHandler();
+    const { receiver } = openDirectly({ deadLetters, deadlineMs: 400 }, (opened) =>
+      opened.on('*', held.handle, { name: 'book', concurrencyKey: () => 'one' }),
+    );
+    const first = receiver.accept(createEvent('transfer.succeeded'), SOURCE);
+    const call = await held.calls.nth(1);
+    expect(await receiver.accept(createEvent('transfer.succeeded'), SOURCE)).toMatchObject({
+      outcome: 'busy',
+      code: 'key_busy',
+    });
+    call.succeed();
+    expect(await first).toMatchObject({ outcome: 'processed' });
+    expect(await readAll(deadLetters.list())).toEqual([]);
+  });
+
   test('a delivery that joins a successful accept is a duplicate', async () => {
     const held = new HeldHandler();
     const { receiver, send } = openDirectly({}, (opened) => opened.on('*', held.handle));
@@ -192,7 +229,7 @@ describe('with a queue', () => {
     expect(await receiver.accept(event, SOURCE)).toMatchObject({ outcome: 'queued', status: 202 });
     expect(await receiver.accept(event, SOURCE)).toMatchObject({ outcome: 'duplicate' });
     expect(queue.jobs).toHaveLength(1);
-    expect(queue.jobs[0]).toMatchObject({ handled: ['inline'], isParked: false });
+    expect(queue.jobs[0]).toMatchObject({ handled: ['inline'], isParked: true });
     const report = await receiver.dispatch(queue.jobs[0], { attempt: 1, final: false });
     expect(report).toMatchObject({ outcome: 'processed', source: 'job' });
     expect(ran).toEqual(['inline', 'queued']);

@@ -37,7 +37,7 @@ test('an event that nobody knows would run, and asking changes nothing', async (
   const opened = openCounting({ store: noted, now: clock.now });
   const young = eventAt(clock.startedAt);
   expect(await ask(opened, young)).toMatchObject({
-    prospect: 'new',
+    prospect: 'wouldRun',
     event: { id: young.id, type: young.type, createdAtMs: clock.startedAt },
   });
   expect([written, opened.runs, opened.reports.all]).toEqual([[], [], []]);
@@ -47,7 +47,7 @@ test('an event that nobody knows would run, and asking changes nothing', async (
 test('an event that was handled is known', async () => {
   const opened = openCounting();
   await opened.send(event);
-  expect(await ask(opened, event)).toMatchObject({ prospect: 'handled' });
+  expect(await ask(opened, event)).toMatchObject({ prospect: 'known' });
 });
 
 test('an event that runs is running', async () => {
@@ -79,16 +79,16 @@ test('an event that the store may have forgotten is too old, and one that it kno
   clock.moveTo(23 * 60 * MINUTE_MS);
   await opened.receiver.accept(handled, SOURCE);
   clock.moveTo(30 * 60 * MINUTE_MS);
-  expect(await ask(opened, missed)).toMatchObject({ prospect: 'too_old', error: { code: 'event_too_old' } });
-  expect(await ask(opened, handled)).toMatchObject({ prospect: 'handled' });
+  expect(await ask(opened, missed)).toMatchObject({ prospect: 'tooOld', error: { code: 'event_too_old' } });
+  expect(await ask(opened, handled)).toMatchObject({ prospect: 'known' });
 });
 
 test.each([
   ['text that is not JSON', 'nonsense', 'body_not_json'],
   ['an object that is not an event', {}, 'envelope_invalid'],
   ['an event of the future', eventAt(Date.now() + 60 * MINUTE_MS), 'event_in_future'],
-])('%s is refused', async (_title, given, code) => {
-  expect(await ask(openCounting(), given)).toMatchObject({ prospect: 'refused', error: { code } });
+])('%s is unreadable', async (_title, given, code) => {
+  expect(await ask(openCounting(), given)).toMatchObject({ prospect: 'unreadable', error: { code } });
 });
 
 test('a store without peek cannot tell', async () => {
@@ -102,11 +102,13 @@ test('with a queue, an event that was enqueued is known', async () => {
     receiver.on('*', () => {}, { name: 'book', queue: true }),
   );
   await opened.send(event);
-  expect(await ask(opened, event)).toMatchObject({ prospect: 'handled' });
+  expect(await ask(opened, event)).toMatchObject({ prospect: 'known' });
 });
 
-test('rejects if the store does not answer, or if there are no handlers', async () => {
-  const { store } = stepClocked();
+test('rejects if the store or the dead letters do not answer, or if there are no handlers', async () => {
+  const { deadLetters, store } = stepClocked();
+  const unread = openCounting({ deadLetters: { ...deadLetters, get: throwing('no disk') } });
+  await expect(ask(unread, event)).rejects.toMatchObject({ code: 'store_unavailable' });
   const broken = openCounting({ store: { ...store, peek: throwing('no connection') } });
   await expect(ask(broken, event)).rejects.toMatchObject({ code: 'store_unavailable' });
   await expect(
