@@ -11,6 +11,11 @@ import { writeModule } from './receiver-module.ts';
 const LINES = 100_000;
 const OLD_SPACE_MB = 64;
 
+/** The most memory that the process has had, twice that of an empty one. */
+const MOST_MB = 220;
+const PRINT_MEMORY =
+  "process.on('exit', () => console.error(Math.round(process.resourceUsage().maxRSS / 1024), 'MB'))";
+
 /** One of all events would grow with the file. */
 const FORGETFUL = '{ ...createMemoryStore({ maxEntries: 1_000 }) }';
 
@@ -25,12 +30,14 @@ test('a file that is three times as large as the memory is checked and accepted'
   const file = join(temporaryDirectory(), 'events.jsonl');
   await pipeline(Readable.from(largeFile()), createWriteStream(file));
   const { file: receiver } = await writeModule(
-    moduleOf({ store: FORGETFUL, handlers: ".on('*', () => {})" }),
+    moduleOf({ store: FORGETFUL, handlers: `.on('*', () => {});${PRINT_MEMORY}` }),
   );
   const args = ['--receiver', receiver, '--yes', '--json', '--concurrency', '8'];
   const env = { NODE_OPTIONS: `--max-old-space-size=${OLD_SPACE_MB}` };
   const ended = await posthornProcess(['events', 'accept', file, ...args], { env });
-  expect(ended).toMatchObject({ code: 1, stderr: '' });
+  expect(ended).toMatchObject({ code: 1, stderr: expect.stringMatching(/^\d+ MB\n$/) });
+  // Buffers are not in the old space. The file has 250 MB.
+  expect(Number.parseInt(ended.stderr, 10)).toBeLessThan(MOST_MB);
   const lines = jsonLines(ended).filter(({ kind }) => kind !== 'accept');
   expect(lines).toMatchObject([
     { kind: 'unreadable', line: LINES + 1, message: expect.stringContaining('it is longer than') },

@@ -26,8 +26,18 @@ export function sameCommand(file: string, options: AcceptCommandOptions): string
  * The command that replays events that were parked for this reason. Those that were too old are replayed by
  * their ids only, so the command lists them.
  */
-export function replayCommand(reason: string, { receiver }: Pick<AcceptCommandOptions, 'receiver'>): string {
+export function replayCommand(reason: string, options: ReceiverOption): string {
+  return letterCommand(reason === 'event_too_old' ? 'list' : 'replay', options, reason);
+}
+
+/** The command that lists the dead letters. */
+export function listCommand(options: ReceiverOption): string {
+  return letterCommand('list', options);
+}
+
+type ReceiverOption = Pick<AcceptCommandOptions, 'receiver'>;
+
+function letterCommand(verb: string, { receiver }: ReceiverOption, reason?: string): string {
   const words = [...valued('reason', reason), ...valued('receiver', receiver)];
-  const verb = reason === 'event_too_old' ? 'list' : 'replay';
   return [programName(), 'dead-letters', verb, ...words].join(' ');
 }

@@ -24,7 +24,7 @@ export async function accept(file: string, options: AcceptCommandOptions): Promi
   const { forecast } = foresight;
   checkLines(file, foresight);
   checkType(options, loaded, forecast, output);
-  printForecast(foresight, output);
+  printForecast(foresight, options, output);
   if (options.dryRun || forecast.toAccept === 0) {
     failForUnacceptable(forecast.counts);
     if (!options.dryRun) output.note('nothing is left to accept');

@@ -1,8 +1,9 @@
 import { countsOf } from '../counts.ts';
 import { setFailed } from '../failure.ts';
 import type { Output } from '../output.ts';
-import { programName } from '../program-name.ts';
 import { colours, line, type Printable } from '../terminal-text.ts';
+import { listCommand } from './accept-command.ts';
+import type { AcceptCommandOptions } from './accept-options.ts';
 import type { Forecast, ProspectCounts } from './forecast.ts';
 import type { Foresight } from './foresee-file.ts';
 
@@ -10,7 +11,11 @@ import type { Foresight } from './foresee-file.ts';
 const MOST_SHOWN_TYPES = 20;
 
 /** Prints what accepting the events of a file would do. */
-export function printForecast({ forecast, named }: Foresight, output: Output): void {
+export function printForecast(
+  { forecast, named }: Foresight,
+  options: AcceptCommandOptions,
+  output: Output,
+): void {
   const { counts, byType, others, isNewestFirst } = forecast;
   const types = [...byType].map(([type, prospects]) => ({ type, ...prospects })).sort(byCount);
   const value = { kind: 'summary', dryRun: true, ...counts, otherTypes: others, newestFirst: isNewestFirst };
@@ -24,7 +29,7 @@ export function printForecast({ forecast, named }: Foresight, output: Output): v
     ...named.map(([number, problem]) => `  line ${number}: ${problem}`),
     ...rest(counts.unreadable - named.length, 'lines'),
   ]);
-  for (const note of notesOf(forecast)) output.note(note);
+  for (const note of notesOf(forecast, options)) output.note(note);
 }
 
 /** Sets the exit code for events that the command cannot accept. */
@@ -64,11 +69,14 @@ function rest(count: number, what: string): readonly Printable[] {
   return count > 0 ? [`  and ${count} more ${what}`] : [];
 }
 
-function notesOf({ counts, tooOldReason, isNewestFirst }: Forecast): readonly string[] {
+function notesOf(
+  { counts, tooOldReason, isNewestFirst }: Forecast,
+  options: AcceptCommandOptions,
+): readonly string[] {
   const isUncertain = counts.uncertain > 0;
   return [
     ...(tooOldReason === undefined ? [] : [`too old: ${tooOldReason}. For this command: --allow-forgotten`]),
-    ...(counts.parked > 0 ? [`parked: they wait for ${programName()} dead-letters replay`] : []),
+    ...(counts.parked > 0 ? [`parked: they wait for a replay: ${listCommand(options)}`] : []),
     ...(isUncertain ? ['uncertain: the store has no peek, so only a claim shows which events it knows'] : []),
     ...(isNewestFirst
       ? ['most events are newest first, and they run in the order of the file: `tac` turns a file around']
