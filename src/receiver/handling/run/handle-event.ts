@@ -208,8 +208,8 @@ async function enqueueAfter(
   if (failure !== undefined) return failure;
   const refusal = await enqueue({
     handled: [...progress.handled],
-    // A last attempt parks the event if the queue takes the job, but its answer is lost. After a missed renewal,
-    // another process may have taken the event, and may store a dead letter of it.
+    // A last attempt parks the event if the queue takes the job, but its answer is lost. After a missed
+    // renewal, another process may have taken the event, and may store a dead letter of it.
     isParked: run.letterRules.mayExist || progress.final || resources.missedRenewal,
     countBody: () => resources.countBody(),
   });
