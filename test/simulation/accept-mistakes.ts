@@ -1,20 +1,30 @@
-import type { Mistake } from './mistakes.ts';
+import type { Mistake, SourceMistake } from './mistakes.ts';
+
+/** Walks at random must find this mistake as well. */
+export const isNotLastAttempt: SourceMistake = {
+  name: 'an accept is not a last attempt',
+  file: 'receiver/handling/run/origin.ts',
+  find: 'isFinal: () => true,\n  // A first crash',
+  replace: 'isFinal: () => false,\n  // A first crash',
+};
+
+/** Walks at random must find this one as well. */
+export const leavesFailure: SourceMistake = {
+  name: 'an accept leaves the failure of the delivery that it has joined',
+  file: 'receiver/handling/ways-in/accept.ts',
+  find: 'if (isSuccess(answer) || !joined || attempt === undefined) return answer;',
+  replace: 'if (isSuccess(answer) || joined || attempt === undefined) return answer;',
+};
 
 /** Mistakes with events that the application has fetched, and accepts. */
 export const acceptMistakes: readonly Mistake[] = [
   {
-    name: 'an accept is not a last attempt',
-    file: 'receiver/handling/run/origin.ts',
-    find: 'isFinal: () => true,\n  // The first crash',
-    replace: 'isFinal: () => false,\n  // The first crash',
+    ...isNotLastAttempt,
     scope: 'an accept beside a delivery, whatever fails once',
     promise: 'an accept whose handlers fail is parked',
   },
   {
-    name: 'an accept leaves the failure of the delivery that it has joined',
-    file: 'receiver/handling/ways-in/accept.ts',
-    find: 'if (isSuccess(answer) || !joined || attempt === undefined) return answer;',
-    replace: 'if (isSuccess(answer) || joined || attempt === undefined) return answer;',
+    ...leavesFailure,
     scope: 'an accept beside a delivery, whatever fails once',
     promise: 'an accept whose handlers fail is parked',
   },

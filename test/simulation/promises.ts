@@ -137,13 +137,20 @@ export class Promises {
     if (faults.size === 0 && this.#mayRunBeside(process))
       this.break('without a fault one run at a time has its handlers running, until maxRunMs');
     if (this.#late.has(token)) this.break('no handlers begin after the completion is known');
-    // The caller of an accept knows of a crash. The letter of a replay is older.
-    const isAccept = deadlineAt - receivedAt === times.maxRunMs;
+    // The caller of an accept knows of a crash: its letter must be there only if an earlier run did not end.
+    const isAccept = deadlineAt - receivedAt === times.maxRunMs && this.#onlyAccepts(process);
     const mustStore = final && (!isAccept || (record.claimed?.abandoned ?? 0) > 0);
     if (mustStore && letters.size === 0 && !this.isHandled && !faults.has('letter'))
       this.break('the letter of a last attempt is stored before its handlers run');
     if (isAccept && this.letterWriters.hasDied && !faults.has('letter'))
       this.break('no accept runs an event whose letter says that a process died with it');
+  }
+
+  /** Whether accepts are under way in the process, and no replay, which may have the same deadline. */
+  #onlyAccepts(name: ProcessName): boolean {
+    const { calls } = this.#world;
+    const underWay = calls.filter(({ isOver, process }) => !isOver && process.name === name);
+    return underWay.length > 0 && underWay.every((call) => call.name === 'accept');
   }
 
   /** Whether the handlers of another run may still be heard. */

@@ -39,7 +39,8 @@ function claimOf({ claims, keyClaims }: WalkWorld, token = ''): KeyClaim | undef
 /**
  * A claim that comes after it was given back does no harm if it comes soon enough. A store that refuses such
  * claims does so for as long as a lease. Any other store is told once more to give the claim back, when a
- * command would have timed out.
+ * command would have timed out. A claim at the very end of that time is too late, as in `../promises.ts`: the
+ * store refuses it no more, and may have got the second release just before it.
  */
 export function noteGranted(world: WalkWorld, token: string): void {
   const { store, times } = world.configuration;

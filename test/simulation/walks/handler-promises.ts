@@ -63,18 +63,28 @@ function claimOf(
   const isQueued = configuration.handlers[handler]?.isQueued;
   const isOfDelivery = isForDelivery(world, context);
   if (!hasQueue || isQueued) return handling !== undefined && isOwn(handling) ? handling : undefined;
-  const records = isClaimUnknown(world, process)
+  const records = isClaimUnknown(world, process, event)
     ? [handling, enqueueing]
-    : [isOfDelivery || process.hasAccepted ? enqueueing : handling];
+    : [isOfDelivery || accepts(process, event) ? enqueueing : handling];
   return records.find((record) => record !== undefined && isOwn(record));
 }
 
 /**
  * Returns true if nothing tells which id a handler before the answer is claimed by, in a world with a queue:
- * a clock was set back, or the process has replayed letters and accepted events.
+ * a clock was set back, or the process both replays and accepts the event.
  */
-function isClaimUnknown({ hasQueue, hasWrongClock }: WalkWorld, process: WalkProcess): boolean {
-  return hasQueue && (hasWrongClock || (process.hasReplayed && process.hasAccepted));
+function isClaimUnknown(
+  { hasQueue, hasWrongClock }: WalkWorld,
+  process: WalkProcess,
+  event: SimulatedEvent,
+): boolean {
+  const doesBoth = process.tasks.has(`replay of ${event.id}`) && accepts(process, event);
+  return hasQueue && (hasWrongClock || doesBoth);
+}
+
+/** Returns true while an accept of the event is under way. */
+function accepts({ tasks }: WalkProcess, { id }: SimulatedEvent): boolean {
+  return tasks.has(`accept of ${id}`);
 }
 
 /** Returns true if the handler of a delivery runs, and not that of a replay or of an accept. */
@@ -113,7 +123,7 @@ function checkFirst(
   where: string,
 ): void {
   const { configuration, claims, store } = world;
-  if (isClaimUnknown(world, process)) return;
+  if (isClaimUnknown(world, process, event)) return;
   const mayBeUnclaimed = world.promises.mayBeUnclaimed(event);
   if (mayBeUnclaimed) return;
   const { grantedAt = 0 } = claims.get(token) ?? {};
@@ -180,7 +190,7 @@ function checkLetter(
 ): void {
   const { configuration, letters } = world;
   if (!context.final || !configuration.hasDeadLetters || letters.has(event.id)) return;
-  const mayBeAccept = process.hasAccepted && (world.hasWrongClock || !isForDelivery(world, context));
+  const mayBeAccept = accepts(process, event) && (world.hasWrongClock || !isForDelivery(world, context));
   // A run without its claim knows of no earlier one.
   const isFirst = (claimed?.abandoned ?? 0) === 0 || world.promises.mayBeUnclaimed(event);
   const isExcused =

@@ -1,3 +1,4 @@
+import { isNotLastAttempt, leavesFailure } from '../accept-mistakes.ts';
 import type { SourceMistake } from '../mistakes.ts';
 
 /** A mistake that walks at random must find. */
@@ -146,18 +147,12 @@ export const lateClaimMistakes: readonly WalkMistake[] = [
 /** Mistakes with events that the application has fetched, and accepts. */
 export const acceptMistakes: readonly WalkMistake[] = [
   {
-    name: 'an accept is not a last attempt',
-    file: 'receiver/handling/run/origin.ts',
-    find: 'isFinal: () => true,\n  // The first crash',
-    replace: 'isFinal: () => false,\n  // The first crash',
+    ...isNotLastAttempt,
     profile: 'accepts',
     promise: 'an accept whose handlers fail is parked',
   },
   {
-    name: 'an accept leaves the failure of the delivery that it has joined',
-    file: 'receiver/handling/ways-in/accept.ts',
-    find: 'if (isSuccess(answer) || !joined || attempt === undefined) return answer;',
-    replace: 'if (isSuccess(answer) || joined || attempt === undefined) return answer;',
+    ...leavesFailure,
     profile: 'accepts',
     promise: 'an accept whose handlers fail is parked',
   },

@@ -13,10 +13,10 @@ const RECEIVERS = 3;
 const SENDERS = 12;
 const CALLERS = 8;
 const HANDLERS = ['book', 'mail'];
-/** One of so many events is poison for a handler. */
-const POISON_EVERY = 20;
 /** One of so many events is never delivered, and one of so many is never accepted. */
 const MISSED_EVERY = 10;
+/** One of so many events is poison for a handler: also some that are both delivered and accepted. */
+const POISON_EVERY = 21;
 const LEASE_MS = 1_500;
 const FREEZE_MS = LEASE_MS * 1.5;
 const ANSWER_LIMIT_MS = 10_000;
