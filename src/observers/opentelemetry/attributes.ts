@@ -34,7 +34,7 @@ export function messagingAttributes(
   };
 }
 
-/** The attributes that are known at the end of a delivery, a replay or a job. */
+/** The attributes that are known at the end of a delivery, a replay, a job or an accept. */
 export function reportAttributes(report: Report): Attributes {
   const { source, late, warnings, handlers } = report;
   const isDelivery = source === 'delivery';

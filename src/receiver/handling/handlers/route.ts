@@ -23,7 +23,7 @@ export interface HandlerContext {
    * It does not abort at the deadline: a late success still counts.
    */
   readonly signal: AbortSignal;
-  /** When the delivery is answered at the latest; in a replay or a job, when `maxRunMs` ends. */
+  /** When the delivery is answered at the latest; in a replay, a job or an accept, when `maxRunMs` ends. */
   readonly deadlineAt: number;
   /** When the delivery arrived. */
   readonly receivedAt: number;

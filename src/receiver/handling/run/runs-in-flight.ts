@@ -8,7 +8,10 @@ import type { RunInput } from './run-input.ts';
 import type { RunServices } from './run-services.ts';
 import { rulesOf } from './run-state.ts';
 
-/** The run that a delivery, a replay or a job waits for. `joined` is true if another one started it. */
+/**
+ * The run that a delivery, a replay, a job or an accept waits for. `joined` is true if another one started
+ * it.
+ */
 export interface FollowedRun {
   readonly run: Run;
   readonly joined: boolean;

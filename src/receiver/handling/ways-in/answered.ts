@@ -3,7 +3,7 @@ import { type AcceptedOutcome, type Answer, accept, isSuccess, refuse } from '..
 import type { EventMembers } from '../../provider/event-identity.ts';
 import type { FollowedRun } from '../run/runs-in-flight.ts';
 
-/** The answer to a delivery, a replay or a job, with the facts for its report. */
+/** The answer to a delivery, a replay, a job or an accept, with the facts for its report. */
 export interface Answered {
   readonly answer: Answer;
   readonly event?: EventMembers | undefined;

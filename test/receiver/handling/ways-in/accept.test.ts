@@ -1,4 +1,4 @@
-import { createMemoryStore, createReceiver, PermanentError, type Queue, type QueuedJob } from 'posthorn';
+import { type ClaimRequest, createMemoryStore, createReceiver, PermanentError } from 'posthorn';
 import { github } from 'posthorn/providers';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
@@ -7,8 +7,8 @@ import { letterOf } from '../../../support/letter-of.ts';
 import { createMapDeadLetters } from '../../../support/map-dead-letters.ts';
 import { accepted, openDirectly } from '../../../support/open-endpoint.ts';
 import { readAll } from '../../../support/read-all.ts';
+import { Seen } from '../../../support/seen.ts';
 import { KEY } from '../../../support/served.ts';
-import { throwing } from '../../../support/throwing.ts';
 import { openCounting, SOURCE } from './counting.ts';
 
 describe('an event that the application fetched', () => {
@@ -129,16 +129,24 @@ describe('a failure of a handler', () => {
     expect(held.calls.all).toHaveLength(1);
   });
 
-  test('a run whose handlers did not begin, because of a limit, is not parked', async () => {
+  test('in a run whose handlers did not begin, because of a limit, is not parked', async () => {
     const deadLetters = createMapDeadLetters();
     const held = new HeldHandler();
-    const { receiver, send } = openDirectly({ deadLetters, maxRunning: 1, deadlineMs: 400 }, (opened) =>
-      opened.on('*', held.handle),
+    const claims = new Seen<string>();
+    const memory = createMemoryStore();
+    const claim = (request: ClaimRequest) => {
+      claims.add(request.id);
+      return memory.claim(request);
+    };
+    const { receiver, send } = openDirectly(
+      { deadLetters, maxRunning: 1, deadlineMs: 400, store: { ...memory, claim } },
+      (opened) => opened.on('*', held.handle),
     );
     const before = send(createEvent('transfer.succeeded'));
     const call = await held.calls.nth(1);
     const event = createEvent('transfer.succeeded');
     const delivered = send(event);
+    await claims.nth(2);
     expect(await receiver.accept(event, SOURCE)).toMatchObject({
       outcome: 'failed',
       code: 'too_many_running',
@@ -206,57 +214,5 @@ describe('the sender of an accepted event', () => {
     for (const account of ['m1', 'm2', 'm1']) await receiver.accept(event, { ...SOURCE, account });
     expect(keys).toHaveLength(2);
     expect(new Set(keys).size).toBe(2);
-  });
-});
-
-/** A queue that keeps its jobs. */
-class KeptJobs implements Queue {
-  readonly jobs: QueuedJob[] = [];
-  readonly add = async (job: QueuedJob): Promise<void> => void this.jobs.push(job);
-  readonly close = async (): Promise<void> => {};
-}
-
-describe('with a queue', () => {
-  test('an accepted event is enqueued, and its job completes it', async () => {
-    const queue = new KeptJobs();
-    const ran: string[] = [];
-    const { receiver, send } = openDirectly({ queue, deadLetters: createMapDeadLetters() }, (opened) =>
-      opened
-        .on('*', () => void ran.push('inline'), { name: 'inline' })
-        .on('*', () => void ran.push('queued'), { name: 'queued', queue: true }),
-    );
-    const event = createEvent('transfer.succeeded');
-    expect(await receiver.accept(event, SOURCE)).toMatchObject({ outcome: 'queued', status: 202 });
-    expect(await receiver.accept(event, SOURCE)).toMatchObject({ outcome: 'duplicate' });
-    expect(queue.jobs).toHaveLength(1);
-    expect(queue.jobs[0]).toMatchObject({ handled: ['inline'], isParked: true });
-    const report = await receiver.dispatch(queue.jobs[0], { attempt: 1, final: false });
-    expect(report).toMatchObject({ outcome: 'processed', source: 'job' });
-    expect(ran).toEqual(['inline', 'queued']);
-    expect(await send(event)).toEqual(accepted('duplicate', event.id));
-  });
-
-  test('an event that was handled before there was a queue is a duplicate', async () => {
-    const queue = new KeptJobs();
-    const store = createMemoryStore();
-    const before = openCounting({ store });
-    const event = createEvent('transfer.succeeded');
-    await before.send(event);
-    const { receiver } = openDirectly({ store, queue }, (opened) =>
-      opened.on('*', () => {}, { name: 'queued', queue: true }),
-    );
-    expect(await receiver.accept(event, SOURCE)).toMatchObject({ outcome: 'duplicate' });
-    expect(queue.jobs).toEqual([]);
-  });
-
-  test('an event that the queue does not take is parked', async () => {
-    const queue = { add: throwing('no connection'), close: async () => {} };
-    const deadLetters = createMapDeadLetters();
-    const { receiver } = openDirectly({ queue, deadLetters }, (opened) =>
-      opened.on('*', () => {}, { name: 'queued', queue: true }),
-    );
-    const report = await receiver.accept(createEvent('transfer.succeeded'), SOURCE);
-    expect(report).toMatchObject({ outcome: 'parked', code: 'queue_unavailable' });
-    expect(await readAll(deadLetters.list())).toHaveLength(1);
   });
 });
