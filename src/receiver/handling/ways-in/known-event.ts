@@ -22,7 +22,7 @@ interface AskOptions {
   readonly mayClaim: boolean;
 }
 
-/** Asks this process, the store, and the inboxes of the handlers. Rejects if one of them fails. */
+/** Asks this process and the store. Rejects if the store fails. */
 export async function knowledgeOf(
   services: ReceiverServices,
   { createdAtMs, key }: EventIdentity,
@@ -35,7 +35,6 @@ export async function knowledgeOf(
   for (const claimId of ids) states.push(await stateOf(services, { claimId, createdAtMs }, options));
   if (states.includes('handled')) return 'handled';
   if (states.includes('running')) return 'running';
-  if (await haveHandled(routes, key)) return 'handled';
   return states.includes('uncertain') ? 'uncertain' : 'unknown';
 }
 
@@ -58,8 +57,8 @@ async function stateOf(
   return 'unknown';
 }
 
-/** Resolves with true if each handler has a record of the event in its inbox. */
-async function haveHandled(routes: readonly Route[], key: string): Promise<boolean> {
+/** Resolves with true if each handler has a record of the event in its inbox. Rejects if an inbox fails. */
+export async function haveRecords(routes: readonly Route[], key: string): Promise<boolean> {
   try {
     for (const { handle } of routes) if (!(await hasHandled(handle, key))) return false;
     return true;
