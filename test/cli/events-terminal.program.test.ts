@@ -3,7 +3,7 @@ import { eventOf, moduleOf, writeEvents } from './accepting.ts';
 import { onTerminal } from './posthorn.ts';
 import { writeModule } from './receiver-module.ts';
 
-/** What a terminal gets, without its colours, if somebody types `input`. */
+/** Resolves with the text that a terminal gets, without its colours, after the input. */
 async function onTerminalWith(events: readonly object[], args: string, input = '') {
   const { file } = await writeModule(moduleOf());
   const { status, stdout } = onTerminal(

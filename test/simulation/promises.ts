@@ -146,7 +146,7 @@ export class Promises {
       this.break('no accept runs an event whose letter says that a process died with it');
   }
 
-  /** Whether accepts are under way in the process, and no replay, which may have the same deadline. */
+  /** Returns true if accepts are under way in the process, and no replay, whose deadline may be the same. */
   #onlyAccepts(name: ProcessName): boolean {
     const { calls } = this.#world;
     const underWay = calls.filter(({ isOver, process }) => !isOver && process.name === name);

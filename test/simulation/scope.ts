@@ -16,7 +16,7 @@ export interface Scope {
   /** How many faults may happen, and which. */
   readonly mostFaults: number;
   readonly faults: readonly Fault[];
-  /** How often the application may accept the event. */
+  /** The number of accepts that the application may begin. */
   readonly accepts: number;
   /** Whether the letter of the event may be replayed, and whether it may be dropped, once. */
   readonly mayReplay: boolean;

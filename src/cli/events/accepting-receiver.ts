@@ -31,7 +31,7 @@ export async function loadAcceptingReceiver(options: AcceptCommandOptions): Prom
   checkAccountOption(settings, options.account);
   if (isMemoryStore(settings.store) && !options.allowForgotten)
     throw usageError(
-      'the receiver keeps its ids in the memory of its process, so nobody can know what the running processes ' +
+      'the receiver keeps its ids in the memory of its process, so no command can know what the running processes ' +
         'have handled: give it their store, or say --allow-forgotten to run each event',
     );
   return { receiver, settings, close: () => receiver.close() };

@@ -37,7 +37,7 @@ type StormEvent = ReturnType<typeof createEvent>;
 export interface AcceptStormPlace {
   /** For test/receiver/handling/ways-in/accept-storm-program.mjs. */
   readonly env: NodeJS.ProcessEnv;
-  /** What happens to the database, by turns with kills and freezes. */
+  /** The troubles of the database, by turns with kills and freezes. */
   readonly troubles: readonly Trouble[];
   /** Resolves with the rows of the table `handled`: the id of an event and the name of a handler. */
   readonly readHandled: () => Promise<readonly string[]>;

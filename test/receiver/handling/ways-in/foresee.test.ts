@@ -18,7 +18,7 @@ function ask({ receiver }: Pick<DirectEndpoint, 'receiver'>, event: object | str
 
 const event = createEvent('transfer.succeeded');
 
-test('an event that nobody knows would run, and asking changes nothing', async () => {
+test('an unknown event would run, and asking changes nothing', async () => {
   const { clock, store } = stepClocked();
   const written: string[] = [];
   const note = <Request, Result>(name: string, operation: (request: Request) => Result) => {
