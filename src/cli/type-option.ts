@@ -17,7 +17,7 @@ export function typeOption(): Option {
 const TYPE_FORM = 'It must be a type such as transfer.succeeded, a prefix such as transfer.*, or *.';
 
 function parsePattern(text: string): string {
-  // A type of another sender may have one segment. Whether an event has it shows later.
+  // A type of another sender may have one segment.
   if (hasServiceForm(text) || isPatternForm(text)) return text;
   throw new InvalidArgumentError(TYPE_FORM);
 }

@@ -63,7 +63,7 @@ export async function acceptFile(
   return { ...ended, receiver };
 }
 
-/** The same for events that are not in a file yet. */
+/** Writes events into a file, and accepts it. */
 export function acceptEvents(
   lines: Parameters<typeof writeEvents>[0],
   args?: readonly string[],

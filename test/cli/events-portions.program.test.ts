@@ -85,8 +85,12 @@ describe('posthorn events accept in portions', () => {
   });
 
   test('events of one concurrency key wait for their turn', async () => {
-    const handlers = `.on('*', () => new Promise((resolve) => setTimeout(resolve, 300)), {
-        name: 'book', concurrencyKey: () => 'one' })`;
+    // The first handler keeps the key until another event was refused for it.
+    const handlers = `;
+      const refused = new Promise((resolve) => {
+        receiver.observe(({ code }) => code === 'key_busy' && resolve());
+      });
+      receiver.on('*', () => refused, { name: 'book', concurrencyKey: () => 'one' })`;
     const events = Array.from({ length: 6 }, (_, index) => eventOf(`evt_${index}`));
     const ended = await acceptEvents(events, ['--yes', '--concurrency', '6'], {
       handlers,

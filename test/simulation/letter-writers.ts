@@ -6,7 +6,7 @@ import type { ProcessName } from './scope.ts';
 export class LetterWriters {
   /** The process whose handlers run beside the letter. */
   #writer: ProcessName | undefined;
-  /** It died while they ran, and nothing has been parked since. */
+  /** True if that process died while its handlers ran, and nothing has been parked since. */
   hasDied = false;
 
   /** Everything that a later check depends on. */

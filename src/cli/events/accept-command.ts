@@ -3,7 +3,7 @@ import { programName } from '../program-name.ts';
 import { quote } from '../quote.ts';
 import type { AcceptCommandOptions } from './accept-options.ts';
 
-/** The same command, for a shell: what was handled is known by then. */
+/** Returns the same command for a shell. It passes over the events that were handled. */
 export function sameCommand(file: string, options: AcceptCommandOptions): string {
   const { receiver, type, concurrency, limit, bail, account, allowForgotten, yes, json } = options;
   const words = [

@@ -210,7 +210,7 @@ export class Acceptance {
     const end = endOf(report);
     const isLasting = end !== 'parkedBefore' && error !== undefined && LASTING.includes(error.code);
     if (isLasting) this.failure ??= { error };
-    // It is left: the same command accepts it once the store is back.
+    // The event counts as left: the same command accepts it once the store is back.
     if (isLasting && end === 'failed') return;
     this.#taken += 1;
     this.counts[end] += 1;
@@ -230,7 +230,7 @@ export class Acceptance {
 }
 
 function endOf({ code, outcome, runId }: Report): End {
-  // It began no run: its dead letter was there before, or the event is twice in the file.
+  // Without a run, its dead letter was there before, or the event is twice in the file.
   if (outcome === 'parked' && runId === undefined) return 'parkedBefore';
   if (outcome !== 'rejected') return ends[outcome];
   return code === 'event_too_old' ? 'tooOld' : 'unreadable';

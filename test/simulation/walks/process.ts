@@ -42,7 +42,7 @@ export class WalkProcess {
   readonly namesRead: Map<string, readonly string[]> = new Map();
   /** It has replayed a letter. */
   hasReplayed = false;
-  /** It has accepted an event that its application had fetched. */
+  /** True if the process has accepted an event that its application had fetched. */
   hasAccepted = false;
   closingSince: number | undefined;
   isClosed = false;
