@@ -100,7 +100,9 @@ describe('posthorn events accept in portions', () => {
   });
 
   test('lines that are added after the check are left to another command', async () => {
-    const file = writeEvents([eventOf('evt_1'), eventOf('evt_2')]);
+    // The stream has not come to the end of the file when the first handler runs.
+    const note = 'x'.repeat(500_000);
+    const file = writeEvents(['evt_1', 'evt_2'].map((id) => eventOf(id, { note })));
     const handlers = `.on('*', async () => {
         const { appendFileSync } = await import('node:fs');
         appendFileSync(${JSON.stringify(file)}, '${JSON.stringify(eventOf('evt_3'))}\\n');
