@@ -2,7 +2,7 @@ import { MismatchError } from '../../receiver/checks/parse-with-schema.ts';
 import { EventError } from '../../receiver/errors.ts';
 import type { ProviderRequest, ReadEvent } from '../../receiver/provider/provider.ts';
 import { ReadFailure } from '../../receiver/provider/read-failure.ts';
-import { isInstance, messageOf } from '../../receiver/values/foreign-values.ts';
+import { isInstance, messageOf, propertyOf, textOf } from '../../receiver/values/foreign-values.ts';
 import { parseTimeInParts } from '../iso-time.ts';
 import { parseJson } from '../parse-json.ts';
 import { checkEnvelope, readableMembers } from './envelope.ts';
@@ -17,8 +17,9 @@ import { readUnchecked } from './unchecked-event.ts';
 export function readEvent<E extends WebhookEvent>({ rawBody }: ProviderRequest): ReadEvent<E> {
   try {
     const event = parseEvent<E>(rawBody);
-    const { created_at: createdAt, id, type } = event;
-    return { id, type, createdAtMs: parseTimeInParts(createdAt), createdAt, event };
+    const { created_at: createdAt, data, id, type } = event;
+    const resource = textOf(propertyOf(data, 'id'));
+    return { id, type, createdAtMs: parseTimeInParts(createdAt), createdAt, resource, event };
   } catch (error) {
     if (isInstance(error, EventError)) throw error;
     const { id, type, createdAtMs } = readUnchecked(rawBody);

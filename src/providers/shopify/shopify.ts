@@ -116,5 +116,11 @@ function readEvent({ rawBody, headers }: ProviderRequest): ReadEvent<ShopifyEven
     throw new EventError('envelope_invalid', 'the body is not an event: it must be an object', { id, type });
   const event = { id, type, topic, shop, apiVersion: headerOf('api-version'), payload };
   const createdAtMs = parseTimeInParts(createdAt);
-  return { id, type, ...(createdAtMs !== undefined && { createdAtMs, createdAt }), event };
+  const time = createdAtMs !== undefined && { createdAtMs, createdAt };
+  return { id, type, ...time, resource: resourceOf(payload), event };
+}
+
+/** Most ids of Shopify are numbers. */
+function resourceOf({ id }: ShopifyEvent['payload']): string | undefined {
+  return typeof id === 'number' ? String(id) : textOf(id);
 }

@@ -3,7 +3,7 @@ import { hmacSignature } from '../../receiver/authentication/hmac-signature.ts';
 import { checkOptions, invalidOption } from '../../receiver/checks/check-options.ts';
 import { defineProvider } from '../../receiver/provider/define-provider.ts';
 import type { Provider, Retries } from '../../receiver/provider/provider.ts';
-import { show, textOf } from '../../receiver/values/foreign-values.ts';
+import { propertyOf, show, textOf } from '../../receiver/values/foreign-values.ts';
 import { parseTimeInParts } from '../iso-time.ts';
 import { type IdentifiedEvent, readPayload } from '../payload.ts';
 import { decodeSecret } from './secret.ts';
@@ -81,7 +81,8 @@ export function standardWebhooks<E extends IdentifiedEvent = StandardWebhooksEve
     }),
     readEvent: ({ rawBody, headers }) => {
       const event = readPayload<E>(rawBody, { id: textOf(headers.get(headerOf('id'))) });
-      return { id: event.id, type: event.type, ...timeOf(event), event };
+      const resource = textOf(propertyOf(propertyOf(event, 'data'), 'id'));
+      return { id: event.id, type: event.type, ...timeOf(event), resource, event };
     },
     answerWithinMs,
     retries,

@@ -3,6 +3,7 @@ import { checkOptions } from '../../receiver/checks/check-options.ts';
 import { isTimeMs } from '../../receiver/events/age.ts';
 import { defineProvider } from '../../receiver/provider/define-provider.ts';
 import type { Provider, Retries } from '../../receiver/provider/provider.ts';
+import { propertyOf, textOf } from '../../receiver/values/foreign-values.ts';
 import { parseTimeInParts } from '../iso-time.ts';
 import { type IdentifiedEvent, readPayload } from '../payload.ts';
 import { stripeTesting } from './testing.ts';
@@ -62,7 +63,8 @@ export function stripe<E extends IdentifiedEvent = StripeEvent>(options: StripeO
     signature,
     readEvent: ({ rawBody }) => {
       const event = readPayload<E>(rawBody);
-      return { id: event.id, type: event.type, createdAtMs: createdAtMsOf(event), event };
+      const { id, type } = event;
+      return { id, type, createdAtMs: createdAtMsOf(event), resource: resourceOf(event), event };
     },
     answerWithinMs,
     retries,
@@ -89,6 +91,12 @@ const signature = hmacSignature({
     return { signatures: isWhole ? signatures : [], time, content: (rawBody) => [`${time}.`, rawBody] };
   },
 });
+
+/** The object is in `data.object`; a thin event names it in `related_object`. */
+function resourceOf(event: IdentifiedEvent): string | undefined {
+  const object = propertyOf(propertyOf(event, 'data'), 'object') ?? propertyOf(event, 'related_object');
+  return textOf(propertyOf(object, 'id'));
+}
 
 /** An event says it in seconds, and a thin event in ISO 8601. */
 function createdAtMsOf(event: IdentifiedEvent & { readonly created?: unknown }): number | undefined {

@@ -22,14 +22,12 @@ export interface EventIdentity {
   readonly provider: string;
   /** The account of the sender, for a receiver of several. */
   readonly account?: string | undefined;
+  /** The id of the resource that the event is about, if the provider says it. */
+  readonly resource?: string | undefined;
 }
 
 /** The members of an event that could be read. */
-export interface EventMembers {
-  readonly id?: string | undefined;
-  readonly type?: string | undefined;
-  readonly account?: string | undefined;
-}
+export type EventMembers = Partial<Omit<EventIdentity, 'key' | 'provider'>>;
 
 /** Returns the key of an event of which only some members could be read; undefined without an id. */
 export function keyOfMembers(

@@ -7,7 +7,7 @@ import { isReadFailure } from '../../provider/read-failure.ts';
 import type { HeaderValues } from '../../request/headers.ts';
 import { SentHeaders } from '../../request/single-headers.ts';
 import type { Settings } from '../../settings.ts';
-import { isInstance } from '../../values/foreign-values.ts';
+import { isInstance, textOf } from '../../values/foreign-values.ts';
 import type { Answered } from './answered.ts';
 
 /** The facts about the event of a delivery that its report needs. */
@@ -41,10 +41,13 @@ export function parseEvent(
   { provider }: Pick<Settings, 'provider'>,
 ): ParsedEvent {
   const sent = new SentHeaders(headers);
-  const { id, type, createdAtMs, createdAt, event } = provider.readEvent({ rawBody, headers: sent });
+  const read = provider.readEvent({ rawBody, headers: sent });
+  const { id, type, createdAtMs, createdAt, event } = read;
   if (sent.isTooLong) throw new EventError('envelope_invalid', 'a header of the event is too long', {});
   const key = provider.keyOf({ id, account });
-  const identity = { key, id, type, createdAtMs, provider: provider.name, account };
+  // A resource that is not a text is left out: no event may be refused for it.
+  const resource = textOf(read.resource);
+  const identity = { key, id, type, createdAtMs, provider: provider.name, account, resource };
   return { identity, createdAt, event };
 }
 
