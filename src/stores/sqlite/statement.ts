@@ -6,3 +6,6 @@ export interface SqlStatement {
   readonly sql: string;
   readonly values: readonly SqlValue[];
 }
+
+/** Returns how many rows the last statement has changed. */
+export const CHANGED_ROWS: SqlStatement = { sql: 'select changes()', values: [] };

@@ -106,11 +106,3 @@ function checkOnce(name: unknown, handler: unknown, options: unknown): void {
   checkFunction(handler, 'the handler of once()');
   checkOptions(options, ['latest'], 'once()');
 }
-
-/** Reads the option of `prune`; throws {@link ConfigurationError}. */
-export function readAge(options: { readonly olderThanMs: number }): number {
-  checkOptions(options, ['olderThanMs'], 'prune()');
-  const { olderThanMs } = options;
-  if (Number.isFinite(olderThanMs) && olderThanMs >= 0) return olderThanMs;
-  throw new ConfigurationError(`olderThanMs must be a number of milliseconds, got ${show(olderThanMs)}`);
-}

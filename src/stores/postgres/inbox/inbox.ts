@@ -4,13 +4,8 @@ import { ConfigurationError } from '../../../receiver/errors.ts';
 import type { HandlerContext } from '../../../receiver/handling/handlers/route.ts';
 import { show } from '../../../receiver/values/foreign-values.ts';
 import { HandlerNames } from '../../kit/inbox/handler-names.ts';
-import {
-  contextWith,
-  type InboxEvent,
-  type OnceOptions,
-  onceHandler,
-  readAge,
-} from '../../kit/inbox/once.ts';
+import { contextWith, type InboxEvent, type OnceOptions, onceHandler } from '../../kit/inbox/once.ts';
+import { readAge } from '../../kit/prune-options.ts';
 import { checkPool, type PostgresPool, readSchema } from '../client.ts';
 import { type BeginTransaction, commitByOtherClient } from './commit-by-other-client.ts';
 import { commitInPool } from './commit-in-pool.ts';

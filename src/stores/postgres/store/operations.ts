@@ -2,14 +2,15 @@ import { inNextTurn } from '../../../receiver/timing/next-turn.ts';
 import { performance } from '../../../receiver/timing/process-clock.ts';
 import { withTimeLimit } from '../../../receiver/timing/time-limit.ts';
 import { Timer } from '../../../receiver/timing/timer.ts';
+import type { Cleaning } from '../../kit/cleaning.ts';
 import { wholeMs } from '../../kit/durations.ts';
 import { ServerClock } from '../../kit/server-clock.ts';
 import { type ServerAnswer, type ServerOperation, termsOf } from '../../kit/server-store.ts';
+import { CLEANING_BATCH, createCleaning } from '../cleaning.ts';
 import { columnOf, type PostgresPool } from '../client.ts';
 import { PostgresConnection } from '../connection.ts';
 import { DURABLE_COMMIT } from '../durable-commit.ts';
 import { explain, isRefusal, isTemporary, lateError, noClientError } from '../errors.ts';
-import { Cleaning } from './delete-expired.ts';
 import { PooledOperation, PooledOperations } from './pooled-operations.ts';
 
 /** The place in which the operations run, and the time limit of each. */
@@ -45,7 +46,16 @@ export class PostgresOperations {
     this.#pool = pool;
     this.#settings = settings;
     this.#clock = new ServerClock(settings.limitMs);
-    this.#cleaning = new Cleaning(pool, settings.schema, settings.limitMs);
+    const { schema, limitMs } = settings;
+    // Of several processes one cleans at a time.
+    const statement = `select ${schema}.clean($1)::text as deleted`;
+    this.#cleaning = createCleaning(pool, {
+      schema,
+      limitMs,
+      statement,
+      values: [CLEANING_BATCH],
+      rows: 'expired ids',
+    });
   }
 
   /** Resolves with the answer to an operation. If no claim of a token was sent, nothing is to be released. */

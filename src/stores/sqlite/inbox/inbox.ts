@@ -2,13 +2,8 @@ import type { NotAGenerator } from '../../../receiver/checks/called-functions.ts
 import { checkOptions, readScope } from '../../../receiver/checks/check-options.ts';
 import type { HandlerContext } from '../../../receiver/handling/handlers/route.ts';
 import { HandlerNames } from '../../kit/inbox/handler-names.ts';
-import {
-  contextWith,
-  type InboxEvent,
-  type OnceOptions,
-  onceHandler,
-  readAge,
-} from '../../kit/inbox/once.ts';
+import { contextWith, type InboxEvent, type OnceOptions, onceHandler } from '../../kit/inbox/once.ts';
+import { readAge } from '../../kit/prune-options.ts';
 import { checkDatabase, type SqliteDatabase } from '../client.ts';
 import { SqliteConnection } from '../connection.ts';
 import { hasRecord } from './find-record.ts';

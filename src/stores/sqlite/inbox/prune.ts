@@ -1,7 +1,8 @@
 import { inNextTurn } from '../../../receiver/timing/next-turn.ts';
 import type { BUSY, SqliteConnection } from '../connection.ts';
 import { writeInTurn } from '../single-write.ts';
-import { CHANGED_ROWS, deleteRecords, endOfBatch, type RecordPlace } from './statements.ts';
+import { CHANGED_ROWS } from '../statement.ts';
+import { deleteRecords, endOfBatch, type RecordPlace } from './statements.ts';
 
 const BATCH_LIMIT_MS = 30_000;
 

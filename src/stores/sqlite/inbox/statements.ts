@@ -76,6 +76,3 @@ export function deleteRecords(
 const DELETE_RECORDS = `delete from posthorn_inbox
 where scope = ? and (event_key, handler) > (?, ?)
   and (event_key, handler) <= (coalesce(?, x''), coalesce(?, x'')) and handled_at < ${NOW} - ?`;
-
-/** Returns how many rows the last statement has changed. */
-export const CHANGED_ROWS: SqlStatement = { sql: 'select changes()', values: [] };
