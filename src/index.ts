@@ -48,6 +48,7 @@ export {
   HandlerError,
   InternalError,
   JobError,
+  JournalError,
   PermanentError,
   PosthornError,
   RequestError,
@@ -62,6 +63,15 @@ export type { HandlerContext, HandlerOptions } from './receiver/handling/handler
 export type { AcceptOptions } from './receiver/handling/ways-in/accept-options.ts';
 export type { DispatchOptions } from './receiver/handling/ways-in/dispatch-options.ts';
 export type { DeadLettersHealth, Health, LastDelivery, StoreHealth } from './receiver/health/health.ts';
+export type {
+  Journal,
+  JournalBatch,
+  JournalEntry,
+  JournalOutcome,
+  JournalRecord,
+  JournalSelection,
+} from './receiver/journal/journal.ts';
+export type { JournalHealth } from './receiver/journal/journal-writer.ts';
 export type { AnyOptions, OptionsOf } from './receiver/options.ts';
 export type { Outcome } from './receiver/outcomes/outcome.ts';
 export type {

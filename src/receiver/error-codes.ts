@@ -41,6 +41,7 @@ export const errorCodes = {
   AbortedError: ['lease_lost', 'completed_elsewhere', 'run_timeout', 'run_closed', 'run_abandoned'],
   JobError: ['job_unreadable', 'handler_missing'],
   DeadLetterError: ['dead_letter_invalid', 'dead_letter_unreadable', 'dead_letters_unavailable'],
+  JournalError: ['journal_unavailable', 'journal_id_ambiguous', 'journal_entry_missing'],
   InternalError: ['internal_error'],
   /** `posthorn/postgres` and `posthorn/sqlite` throw them. */
   InboxError: [

@@ -147,6 +147,9 @@ export class JobError extends CodedError<'JobError'> {}
 /** A dead letter could not be written, read or listed. */
 export class DeadLetterError extends CodedError<'DeadLetterError'> {}
 
+/** A journal failed, or does not have the entry that it was asked for. */
+export class JournalError extends CodedError<'JournalError'> {}
+
 /** A bug in posthorn; please report it. */
 export class InternalError extends CodedError<'InternalError'> {}
 

@@ -5,6 +5,7 @@ import type { DeadLetters } from './dead-letters/dead-letters.ts';
 import type { Store } from './dedupe/store.ts';
 import type { EntityOf, TypedEvent } from './events/event-types.ts';
 import type { SchemasByEntity } from './events/schema.ts';
+import type { Journal } from './journal/journal.ts';
 import type { Provider } from './provider/provider.ts';
 import type { Queue } from './queue/queue.ts';
 
@@ -56,6 +57,11 @@ export interface OptionsOf<S extends SchemasByEntity, E extends TypedEvent> {
    * The place where events are parked. Without it, one event that always fails can get the endpoint cut off.
    */
   readonly deadLetters?: DeadLetters | undefined;
+  /**
+   * The record of what came, for people: an entry for each authentic event, with its outcome and its body. It
+   * is written after the answers, within a second, and a receiver goes on without it.
+   */
+  readonly journal?: Journal | undefined;
   /** Validators of `event.data` by entity. Handlers receive their typed output. */
   readonly schemas?: (S & OfEntities<S, E>) | undefined;
   /**

@@ -27,6 +27,7 @@ import { hasHadKeys, waitForKeyReleases } from './handling/ways-in/wait-for-key-
 import type { Health } from './health/health.ts';
 import { LetterCount } from './health/letter-count.ts';
 import { StoreProbe } from './health/store-probe.ts';
+import { JournalWriter } from './journal/journal-writer.ts';
 import { MisdirectedDeliveries } from './outcomes/misdirected.ts';
 import { type Answer, type ReplySettings, refuse, toReply } from './outcomes/outcome.ts';
 import type { PendingWarnings } from './outcomes/pending-warnings.ts';
@@ -41,9 +42,13 @@ import { type RawBody, toBytes } from './request/raw-body.ts';
 import type { Settings } from './settings.ts';
 import { Activity } from './timing/activity.ts';
 import { answersSent, nextBatch } from './timing/delivery-batch.ts';
+import { performance } from './timing/process-clock.ts';
 import { settledWithin } from './timing/time-limit.ts';
 
 // Start at docs/how-it-works.md: the way of a delivery, file by file, and the states of a run.
+
+/** The time for the journal after the last runs, also if nothing of the grace is left. */
+const LAST_FLUSH_MS = 1_000;
 
 /** A function of the application. Its patterns ensure that it gets only the events of its type. */
 type AnyHandler = (event: never, ...others: never[]) => unknown;
@@ -61,11 +66,12 @@ export class WebhookReceiver {
   readonly #services: ReceiverServices;
   readonly #storeProbe: StoreProbe;
   readonly #letterCount: LetterCount | undefined;
+  readonly #journal: JournalWriter | undefined;
   readonly #misdirected = new MisdirectedDeliveries();
   #closed: Promise<{ abandoned: string[] }> | undefined;
 
   constructor(settings: Settings, warnings: PendingWarnings) {
-    const { deadLetters, now } = settings;
+    const { deadLetters, journal, now } = settings;
     const bodyMemory = new BodyMemory(settings.maxBufferedBytes);
     warnings.add(...deadLetterWarnings(deadLetters, settings.provider));
     this.#settings = settings;
@@ -78,7 +84,8 @@ export class WebhookReceiver {
     this.#router = new Router(settings.provider.types, settings.queue !== undefined, warnings);
     const labelsOf = (type: string) => this.#router.labelsOf(type);
     const reporter = new Reporter(warnings, settings.name, settings.provider.storedName);
-    this.#reports = new DeliveryReports(reporter, labelsOf, this.#activity, warnings);
+    this.#journal = journal && new JournalWriter(journal, now, warnings);
+    this.#reports = new DeliveryReports(reporter, labelsOf, this.#activity, warnings, this.#journal);
     this.#authenticator = new Authenticator(settings, bodyMemory);
     this.#services = createServices({
       settings,
@@ -113,6 +120,7 @@ export class WebhookReceiver {
       if (followed !== undefined && hasHadKeys(followed))
         await waitForKeyReleases(delivery, deadline, followed.run, this.#warnings.addMisuse);
       this.#reports.report(arrival, answered, { answerSent });
+      this.#reports.keepAliveToRecord(delivery);
       const isUnread = !bodyRead && mustClose(head, this.#settings.maxBodyBytes);
       return toReply(answer, isUnread || isBodyUnfinished(answer), this.#replySettings);
     } catch (error) {
@@ -274,6 +282,7 @@ export class WebhookReceiver {
       store,
       running: this.#services.runs.count,
       deadLetters,
+      journal: this.#journal?.health,
       lastDelivery: this.#reports.lastDelivery,
     };
   }
@@ -287,6 +296,9 @@ export class WebhookReceiver {
   }
 
   async #close(graceMs: number): Promise<{ abandoned: string[] }> {
+    const endsAt = performance.now() + graceMs;
+    // If handlers take all of the grace, what came before is written all the same.
+    void this.#journal?.flush(graceMs);
     const idle = this.#activity.idle().then(() => true);
     const isIdle = await settledWithin(idle, graceMs);
     const abandoned = isIdle ? [] : await this.#services.runs.abandon();
@@ -294,6 +306,7 @@ export class WebhookReceiver {
     await answersSent();
     // Other processes would have to wait until the lease of an unreleased key ends.
     await this.#services.keys.idle();
+    await this.#journal?.flush(Math.max(endsAt - performance.now(), LAST_FLUSH_MS));
     return { abandoned };
   }
 }

@@ -6,7 +6,7 @@ import type { CodeOf, ErrorCode } from './error-codes.ts';
 export type ReportCode = Exclude<
   ErrorCode,
   | ('permanent' | 'lease_lost' | 'completed_elsewhere')
-  | CodeOf<'DeadLetterError' | 'InboxError' | 'ServiceError' | 'RefusedError'>
+  | CodeOf<'DeadLetterError' | 'JournalError' | 'InboxError' | 'ServiceError' | 'RefusedError'>
 >;
 
 /** An outcome whose answer is a 4xx or 5xx. */

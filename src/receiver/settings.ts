@@ -8,6 +8,7 @@ import { checkOptions, invalidOption, readDuration, readInteger } from './checks
 import type { DeadLetters } from './dead-letters/dead-letters.ts';
 import type { Store } from './dedupe/store.ts';
 import type { StandardSchemaV1 } from './events/schema.ts';
+import type { Journal } from './journal/journal.ts';
 import type { AnyOptions } from './options.ts';
 import { type CheckedProvider, checkedFormOf } from './provider/checked-provider.ts';
 import type { Provider } from './provider/provider.ts';
@@ -87,6 +88,11 @@ const readers = {
     checkNotDirectory(deadLetters);
     checkMethods('deadLetters', deadLetters, ['put', 'get', 'remove', 'list']);
     return deadLetters;
+  },
+
+  journal({ options: { journal } }: Given): Journal | undefined {
+    if (journal !== undefined) checkMethods('journal', journal, ['record', 'get', 'list', 'prune']);
+    return journal;
   },
 
   schemas({ options: { schemas = {} }, provider }: Given): ReadonlyMap<string, StandardSchemaV1> {

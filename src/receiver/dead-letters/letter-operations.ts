@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
 import { checkBegun } from '../checks/called-functions.ts';
 import { DeadLetterError } from '../errors.ts';
 import type { CheckedProvider } from '../provider/checked-provider.ts';
-import { type EventMembers, keyOfMembers, senderOf } from '../provider/event-identity.ts';
+import { type EventMembers, idOfBody, keyOfMembers, senderOf } from '../provider/event-identity.ts';
 import type { BodyMemory } from '../request/body-memory.ts';
 import { type HeaderValues, withoutCredentials } from '../request/headers.ts';
 import { mustWait } from '../timing/must-wait.ts';
@@ -94,7 +93,7 @@ export class LetterOperations {
   ): Promise<string> {
     const { account, type } = event;
     const { provider } = this.#settings;
-    const id = provider.keyOf({ id: event.id ?? hashOf(rawBody), account });
+    const id = provider.keyOf({ id: event.id ?? idOfBody(rawBody), account });
     await this.#inOrder(id, wait, async () => {
       // An earlier dead letter may be the only record of the handlers that have succeeded.
       const earlier = await this.#readEarlier(id);
@@ -194,10 +193,6 @@ export class LetterOperations {
     const limitMs = Math.max(0, Math.min(this.#settings.limitMs, answerBy - performance.now()));
     return withTimeLimit(operation(), limitMs, () => new Error(`no answer in ${Math.round(limitMs)} ms`));
   }
-}
-
-function hashOf(rawBody: Uint8Array): string {
-  return createHash('sha256').update(rawBody).digest('hex');
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { PosthornError } from '../errors.ts';
+import type { JournalHealth } from '../journal/journal-writer.ts';
 import type { Outcome } from '../outcomes/outcome.ts';
 import type { ReportCode } from '../refusals.ts';
 
@@ -14,6 +15,8 @@ export interface Health {
   readonly running: number;
   /** The dead letters that wait to be replayed or dropped; undefined for a receiver without `deadLetters`. */
   readonly deadLetters: DeadLettersHealth | undefined;
+  /** The journal, as the writes of this receiver show it; undefined for a receiver without `journal`. */
+  readonly journal: JournalHealth | undefined;
   /** The last authentic delivery that was answered; undefined before the first. */
   readonly lastDelivery: LastDelivery | undefined;
 }

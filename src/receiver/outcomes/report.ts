@@ -112,6 +112,8 @@ export const warningCodes = [
   'dead_letter_not_stored',
   'dead_letter_not_read',
   'dead_letter_not_removed',
+  'journal_failed',
+  'journal_incomplete',
 ] as const;
 
 /** The code that a {@link Warning} begins with. */

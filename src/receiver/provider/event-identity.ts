@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { UnavailableError } from '../errors.ts';
 import { show } from '../values/foreign-values.ts';
 import type { CheckedProvider } from './checked-provider.ts';
@@ -28,6 +29,11 @@ export interface EventIdentity {
 
 /** The members of an event that could be read. */
 export type EventMembers = Partial<Omit<EventIdentity, 'key' | 'provider'>>;
+
+/** The id of an event whose own id could not be read: the SHA-256 of its body, in hex. */
+export function idOfBody(rawBody: Uint8Array): string {
+  return createHash('sha256').update(rawBody).digest('hex');
+}
 
 /** Returns the key of an event of which only some members could be read; undefined without an id. */
 export function keyOfMembers(

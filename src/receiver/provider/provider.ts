@@ -67,7 +67,7 @@ export interface ReadEvent<E extends TypedEvent = TypedEvent> {
   /** The same time as the sender wrote it, for messages. */
   readonly createdAt?: string | undefined;
   /**
-   * The id of the resource that the event is about, such as a transfer: `context.event` and the journal have
+   * The id of the resource that the event is about, such as an invoice: `context.event` and the journal have
    * it. A value that is not a text is left out.
    */
   readonly resource?: string | undefined;

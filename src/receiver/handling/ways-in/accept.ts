@@ -21,7 +21,7 @@ import { type Answered, answerTo } from './answered.ts';
 import type { Arrival } from './arrival.ts';
 import { isQueued, toEnqueueInput } from './enqueue.ts';
 import { checkNotAhead, type FetchedEvent, forgottenError, readFetched } from './fetched-event.ts';
-import { haveRecords, knowledgeOf, parkedLetter } from './known-event.ts';
+import { haveRecords, isHandledInJournal, knowledgeOf, parkedLetter } from './known-event.ts';
 import { parkRun } from './park-run.ts';
 import { membersOfRefused } from './read-event.ts';
 import type { ReceiverServices } from './receiver-services.ts';
@@ -63,9 +63,12 @@ async function handleFetched(
   // A store without `peek` can only be asked by a claim. Other events are claimed in any case.
   const mayClaim = forgotten !== undefined;
   const knowledge = await knowledgeOf(services, fetched.identity, routes, { mayClaim });
-  // A younger event asks the inboxes as it runs.
-  if (knowledge === 'handled' || (forgotten !== undefined && (await haveRecords(routes, key))))
-    return { answer: answerAs('duplicate', id) };
+  // A younger event asks the inboxes as it runs, and the store knows it for certain.
+  const isHandled =
+    knowledge === 'handled' ||
+    (forgotten !== undefined &&
+      ((await haveRecords(routes, key)) || (await isHandledInJournal(services, key))));
+  if (isHandled) return { answer: answerAs('duplicate', id) };
   const letter = knowledge === 'running' ? undefined : await parkedLetter(services, key);
   if (letter !== undefined) return { answer: answerAs('parked', id, reasonOf(letter)) };
   if (forgotten !== undefined && knowledge !== 'running') throw forgotten;

@@ -1,3 +1,4 @@
+import type { Authentic } from '../../authentication/authenticator.ts';
 import { UnavailableError } from '../../errors.ts';
 import { type AcceptedOutcome, type Answer, accept, isSuccess, refuse } from '../../outcomes/outcome.ts';
 import type { EventMembers } from '../../provider/event-identity.ts';
@@ -7,6 +8,8 @@ import type { FollowedRun } from '../run/runs-in-flight.ts';
 export interface Answered {
   readonly answer: Answer;
   readonly event?: EventMembers | undefined;
+  /** The body and the headers of a delivery that no run has, for the journal. */
+  readonly content?: Pick<Authentic, 'rawBody' | 'headers'> | undefined;
   /** The run that the answer comes from. */
   readonly followed?: FollowedRun | undefined;
   /** The index of the signing key that matched. */

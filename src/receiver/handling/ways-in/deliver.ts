@@ -55,7 +55,7 @@ import {
 import type { ReceiverServices } from './receiver-services.ts';
 
 /** The facts about a delivery before its answer. */
-type DeliveryFacts = Partial<EventFacts> & Pick<AnsweredDelivery, 'keyIndex' | 'bodyRead'>;
+type DeliveryFacts = Partial<EventFacts> & Pick<AnsweredDelivery, 'keyIndex' | 'bodyRead' | 'content'>;
 
 /** A delivery that has begun: it waits for a run, or has an answer without one. */
 type BegunDelivery = { readonly facts: DeliveryFacts } & (
@@ -107,14 +107,15 @@ function begin(
     if (answer !== undefined) return { facts: { keyIndex, bodyRead: true }, answer };
     read = readEvent(authentic, settings);
     const { identity: event, isFinalByAge } = read;
-    const followedOrAnswer = beginEvent(services, authentic, read, arrival);
-    return { facts: { event, isFinalByAge, keyIndex, bodyRead: true }, ...followedOrAnswer };
+    const begun = beginEvent(services, authentic, read, arrival);
+    const facts = { event, isFinalByAge, keyIndex, bodyRead: true };
+    return 'followed' in begun ? { facts, ...begun } : { facts: { ...facts, content: authentic }, ...begun };
   } catch (error) {
     const refused = refuse(isReadFailure(error) ? error.cause : error);
     const { event: known, isFinalByAge } = factsOfRefused(error, refused.error, read, settings);
     // Without the account the event would be parked under the key of another account's event.
     const event = { ...known, account };
-    const facts = { event, isFinalByAge, keyIndex, bodyRead: true };
+    const facts = { event, isFinalByAge, keyIndex, bodyRead: true, content: authentic };
     if (!isFinalByAge && !(refused.error instanceof EventError)) return { facts, answer: refused };
     const content = { rawBody, headers, receivedAt: arrival.receivedAt, event };
     return { facts, answer: parkRefused(services, refused, content, arrival) };

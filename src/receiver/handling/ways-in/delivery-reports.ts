@@ -1,4 +1,5 @@
 import type { TypeLabels } from '../../events/type-rules.ts';
+import type { JournalWriter } from '../../journal/journal-writer.ts';
 import { type Answer, isSuccess, statusOf } from '../../outcomes/outcome.ts';
 import type { PendingWarnings } from '../../outcomes/pending-warnings.ts';
 import type { ObserveOptions, Observer, Report, Warning } from '../../outcomes/report.ts';
@@ -12,6 +13,10 @@ import { performance } from '../../timing/process-clock.ts';
 import type { Run } from '../run/run.ts';
 import type { Answered } from './answered.ts';
 import type { Arrival } from './arrival.ts';
+import { recordOf } from './journal-record.ts';
+
+/** The longest time that a platform is asked to let the process live for the journal. */
+const LONGEST_FLUSH_MS = 5_000;
 
 /** The facts of an answer that `receiver.health()` shows. */
 interface LastDelivery {
@@ -26,6 +31,7 @@ export class DeliveryReports {
   readonly #labelsOf: (type: string) => TypeLabels;
   readonly #activity: Activity;
   readonly #warnings: PendingWarnings;
+  readonly #journal: JournalWriter | undefined;
   #lastDelivery: LastDelivery | undefined;
 
   constructor(
@@ -33,11 +39,13 @@ export class DeliveryReports {
     labelsOf: (type: string) => TypeLabels,
     activity: Activity,
     warnings: PendingWarnings,
+    journal: JournalWriter | undefined,
   ) {
     this.#reporter = reporter;
     this.#labelsOf = labelsOf;
     this.#activity = activity;
     this.#warnings = warnings;
+    this.#journal = journal;
   }
 
   /** The last delivery whose signature was right. */
@@ -55,9 +63,21 @@ export class DeliveryReports {
       const { outcome, error } = answered.answer;
       this.#lastDelivery = { receivedAt: arrival.receivedAt, outcome, code: error?.code };
     }
+    this.#record(arrival, answered, false);
     const report = this.#toReport(arrival, answered, { answerSent, late: false });
     this.#reporter.emit(report);
     return report;
+  }
+
+  /** Asks the platform to let the process write the journal, if it may stop the process after the answer. */
+  keepAliveToRecord(delivery: Delivery): void {
+    if (this.#journal !== undefined && delivery.waitUntil !== undefined)
+      waitUntil(delivery, this.#journal.flush(LONGEST_FLUSH_MS), this.#warnings.addMisuse);
+  }
+
+  #record(arrival: Arrival, answered: Answered, isLate: boolean): void {
+    const record = this.#journal && recordOf(arrival, answered, isLate);
+    if (record !== undefined) this.#journal?.add(record);
   }
 
   /**
@@ -75,7 +95,9 @@ export class DeliveryReports {
     const reported = this.#reportEnd(followed.run, arrival, answered, sending).finally(() =>
       this.#activity.end(),
     );
-    waitUntil(delivery, reported, this.#warnings.addMisuse);
+    const isStopped = delivery.waitUntil !== undefined;
+    const recorded = isStopped ? reported.then(() => this.#journal?.flush(LONGEST_FLUSH_MS)) : reported;
+    waitUntil(delivery, recorded, this.#warnings.addMisuse);
   }
 
   async #reportEnd(
@@ -85,8 +107,11 @@ export class DeliveryReports {
     { answerSent }: { readonly answerSent: boolean },
   ): Promise<void> {
     const answer = await run.answer.settled();
-    if (run.progress.attempt !== undefined)
-      this.#reporter.emit(this.#toReport(arrival, { ...answered, answer }, { answerSent, late: true }));
+    if (run.progress.attempt !== undefined) {
+      const ended = { ...answered, answer };
+      this.#record(arrival, ended, true);
+      this.#reporter.emit(this.#toReport(arrival, ended, { answerSent, late: true }));
+    }
     await run.keysReleased();
   }
 

@@ -5,7 +5,13 @@ import { isReadFailure } from '../../provider/read-failure.ts';
 import type { RawBody } from '../../request/raw-body.ts';
 import type { CheckedAcceptOptions } from './accept-options.ts';
 import { checkNotAhead, type FetchedEvent, forgottenError, readFetched } from './fetched-event.ts';
-import { type EventKnowledge, haveRecords, knowledgeOf, parkedLetter } from './known-event.ts';
+import {
+  type EventKnowledge,
+  haveRecords,
+  isHandledInJournal,
+  knowledgeOf,
+  parkedLetter,
+} from './known-event.ts';
 import { membersOfRefused } from './read-event.ts';
 import type { ReceiverServices } from './receiver-services.ts';
 
@@ -69,9 +75,11 @@ export async function foresee(
   const prospect = PROSPECTS[knowledge];
   if (prospect === 'known' || prospect === 'running') return { prospect, event: identity };
   if (await haveRecords(routes, identity.key)) return { prospect: 'known', event: identity };
+  const error = options.allowForgotten ? undefined : forgottenError(fetched, options, settings);
+  if (error !== undefined && (await isHandledInJournal(services, identity.key)))
+    return { prospect: 'known', event: identity };
   if ((await parkedLetter(services, identity.key)) !== undefined)
     return { prospect: 'parked', event: identity };
-  const error = options.allowForgotten ? undefined : forgottenError(fetched, options, settings);
   if (error !== undefined && prospect === 'wouldRun') return { prospect: 'tooOld', event: identity, error };
   return { prospect, event: identity };
 }

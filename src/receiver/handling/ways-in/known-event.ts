@@ -2,6 +2,7 @@ import type { DeadLetter } from '../../dead-letters/dead-letters.ts';
 import type { ClaimedEvent } from '../../dedupe/claim.ts';
 import { enqueueingId, handlingId } from '../../dedupe/claim-id.ts';
 import { UnavailableError } from '../../errors.ts';
+import { keyOfRecord } from '../../journal/record.ts';
 import type { EventIdentity } from '../../provider/event-identity.ts';
 import { performance } from '../../timing/process-clock.ts';
 import { messageOf } from '../../values/foreign-values.ts';
@@ -64,6 +65,22 @@ export async function haveRecords(routes: readonly Route[], key: string): Promis
     return true;
   } catch (cause) {
     const message = `an inbox did not say whether it has a record of the event: ${messageOf(cause)}`;
+    throw new UnavailableError('store_unavailable', message, { cause });
+  }
+}
+
+/** Resolves with true if the journal has the event as handled. Rejects if the journal fails. */
+export async function isHandledInJournal(
+  { settings: { journal } }: Pick<ReceiverServices, 'settings'>,
+  key: string,
+): Promise<boolean> {
+  try {
+    const entry = await journal?.get(key);
+    // The id of another sender's event can be the same text as this key.
+    if (entry === undefined || keyOfRecord(entry) !== key) return false;
+    return entry.outcome === 'processed' || entry.outcome === 'queued';
+  } catch (cause) {
+    const message = `the journal did not say whether it has the event: ${messageOf(cause)}`;
     throw new UnavailableError('store_unavailable', message, { cause });
   }
 }

@@ -1,0 +1,66 @@
+import type { JournalOutcome, JournalRecord } from '../../journal/journal.ts';
+import { FINALITY, IMPLIED } from '../../journal/record.ts';
+import type { Outcome } from '../../outcomes/outcome.ts';
+import { idOfBody } from '../../provider/event-identity.ts';
+import { withoutCredentials } from '../../request/headers.ts';
+import { performance } from '../../timing/process-clock.ts';
+import type { Answered } from './answered.ts';
+import type { Arrival } from './arrival.ts';
+
+/** The outcome of the event, by that of a delivery. A duplicate says that the event was handled. */
+const EVENT_OUTCOMES: Readonly<Record<Exclude<Outcome, 'handshake'>, JournalOutcome>> = {
+  processed: 'processed',
+  duplicate: 'processed',
+  ignored: 'ignored',
+  queued: 'queued',
+  parked: 'parked',
+  rejected: 'rejected',
+  failed: 'failed',
+  busy: 'failed',
+};
+
+/**
+ * Returns what the journal gets of an answer. Undefined for a request that is not authentic or not an event,
+ * and for a replay, a job or an accept that changes nothing. `isLate` is true for the end of a run that went
+ * on after the answer.
+ */
+export function recordOf(arrival: Arrival, answered: Answered, isLate: boolean): JournalRecord | undefined {
+  const { answer, content, event, followed, keyIndex } = answered;
+  const isDelivery = arrival.source === 'delivery';
+  if (answer.outcome === 'handshake' || (isDelivery && keyIndex === undefined)) return undefined;
+  const run = followed?.joined === false ? followed.run : undefined;
+  const isParked = answer.outcome === 'parked';
+  const isImplied =
+    ['duplicate', 'busy'].includes(answer.outcome) || (followed?.joined === true && !isParked);
+  const isAttempt = run?.progress.attempt !== undefined;
+  if (!isDelivery && (isImplied || !(isAttempt || isParked))) return undefined;
+  // Of a duplicate only the number counts: hundreds of deliveries may wait for one run.
+  const { rawBody, headers } = (isImplied ? undefined : (run?.input ?? content)) ?? {};
+  const id = event?.id ?? (content && idOfBody(content.rawBody));
+  if (id === undefined) return undefined;
+  const outcome = EVENT_OUTCOMES[answer.outcome];
+  const { provider, receivedAt, deadline } = arrival;
+  const account = event?.account;
+  const key = provider.keyOf({ id, account });
+  const arrivedAt = Math.round(run?.input.receivedAt ?? receivedAt);
+  return {
+    id,
+    ...(key !== id && { key }),
+    type: event?.type,
+    provider: provider.name,
+    account,
+    createdAt: event?.createdAtMs,
+    firstReceivedAt: arrivedAt,
+    lastReceivedAt: arrivedAt,
+    deliveries: isDelivery && !isLate ? 1 : 0,
+    attempts: run?.progress.attempt ?? 0,
+    outcome,
+    code: answer.error?.code,
+    finality: isImplied ? IMPLIED : FINALITY[outcome],
+    decidedAt: Math.round(receivedAt + performance.now() - deadline.startedAt),
+    handled: [...(run?.progress.handled ?? [])],
+    resource: event?.resource,
+    rawBody,
+    headers: headers && withoutCredentials(headers),
+  };
+}

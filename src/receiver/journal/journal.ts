@@ -1,0 +1,104 @@
+/**
+ * What can become of an event, the most final one first. `failed` and `queued` are not the end: a retry or a
+ * worker follows. `rejected`: the receiver refused it, for example as too old.
+ */
+export const journalOutcomes = ['processed', 'parked', 'queued', 'failed', 'ignored', 'rejected'] as const;
+
+/** What became of an event: see {@link journalOutcomes}. */
+export type JournalOutcome = (typeof journalOutcomes)[number];
+
+/**
+ * An event in a journal. Times are in milliseconds since the epoch, by the clocks of the receivers.
+ */
+export interface JournalEntry {
+  /** The sender's id. If no id could be read, the SHA-256 of the body (hex) stands for it. */
+  readonly id: string;
+  /** The event's key, as `context.event` has it. Absent if it is the id as it stands. */
+  readonly key?: string | undefined;
+  /** Absent if it could not be read. */
+  readonly type?: string | undefined;
+  /** The name of the provider. */
+  readonly provider: string;
+  /** The account of the sender, for a receiver of several. */
+  readonly account?: string | undefined;
+  /** When the event was created, if its sender says so. */
+  readonly createdAt?: number | undefined;
+  /** When the first delivery arrived; for an event that came only by `receiver.accept`, that time. */
+  readonly firstReceivedAt: number;
+  /** When the last delivery arrived. */
+  readonly lastReceivedAt: number;
+  /** The number of deliveries that arrived, duplicates included; 0 if the event came only by `accept`. */
+  readonly deliveries: number;
+  /** The number of the last attempt to run its handlers. */
+  readonly attempts: number;
+  /** What became of the event. A duplicate does not change it, and a processed event stays processed. */
+  readonly outcome: JournalOutcome;
+  /** The code of the error, unless the event was processed, queued or ignored. */
+  readonly code?: string | undefined;
+  /** The names of the handlers that have finished. */
+  readonly handled: readonly string[];
+  /** The id of the resource that the event is about, if the provider says it. */
+  readonly resource?: string | undefined;
+  /**
+   * The body as it was signed. Absent in a journal with `bodies: false`, and if there was no memory for it.
+   */
+  readonly rawBody?: Uint8Array | undefined;
+  /** They come with the body, and lack `authorization`, `proxy-authorization` and `cookie`. */
+  readonly headers?: { readonly [name: string]: readonly string[] } | undefined;
+}
+
+/** What a receiver adds to the entry of an event. `mergeRecords` says how the entry changes. */
+export interface JournalRecord extends JournalEntry {
+  /** How final `outcome` is: a less final one never replaces it. */
+  readonly finality: number;
+  /** When `outcome` was known: of two that are equally final, the later one counts. */
+  readonly decidedAt: number;
+}
+
+/** Records that a journal writes in one step. */
+export interface JournalBatch {
+  /** A UUID. A batch that is written again, because its answer was lost, must not change an entry again. */
+  readonly batchId: string;
+  /** Of 1 to 100 events, each once. */
+  readonly records: readonly JournalRecord[];
+}
+
+/** Selects entries of a journal. Several members select what fits all of them. */
+export interface JournalSelection {
+  /** A type, or a pattern such as `invoice.*`. */
+  readonly type?: string | undefined;
+  readonly outcome?: JournalOutcome | undefined;
+  /** The earliest `firstReceivedAt`. */
+  readonly since?: number | undefined;
+  /** The `firstReceivedAt` before which the selection ends. */
+  readonly until?: number | undefined;
+  /** The id of the resource that the events are about. */
+  readonly resource?: string | undefined;
+  /** The id or the key of the entry after which the list goes on. */
+  readonly after?: string | undefined;
+  /** The number of entries; no limit by default. */
+  readonly limit?: number | undefined;
+}
+
+/**
+ * A record of the events that receivers got, for people. It has no part in the dedupe, and a receiver goes on
+ * without it. Its methods reject with JournalError.
+ */
+export interface Journal {
+  /** False if it keeps no bodies: receivers then leave them out. */
+  readonly bodies?: boolean | undefined;
+  /** Adds records to the entries of their events; called by receivers, after the answers. */
+  record(batch: JournalBatch): Promise<void>;
+  /**
+   * Resolves with the entry of the event that has this key, or this id of its sender. Rejects with
+   * `journal_id_ambiguous` if several senders gave the id; undefined if none did.
+   */
+  get(id: string): Promise<JournalEntry | undefined>;
+  /** Lists entries in the order of `firstReceivedAt`, the oldest first, each with its body. */
+  list(selection?: JournalSelection): AsyncIterable<JournalEntry>;
+  /**
+   * Deletes entries whose `firstReceivedAt` is longer ago. Resolves with their number. It works in small
+   * steps, so that receivers go on meanwhile.
+   */
+  prune(options: { readonly olderThanMs: number }): Promise<number>;
+}
