@@ -22,6 +22,7 @@ export interface ListedStore {
   readonly store: string;
   readonly deadLetters: string;
   readonly inbox?: string;
+  readonly journal?: string;
   /** The export that makes its tables. The program has a command `posthorn <name>` for it. */
   readonly migration?: string;
   readonly platforms: readonly Platform[];
@@ -91,6 +92,7 @@ export const stores: readonly ListedStore[] = [
     store: storeFunctions.postgres,
     deadLetters: 'createPostgresDeadLetters',
     inbox: 'createPostgresInbox',
+    journal: 'createPostgresJournal',
     migration: 'migratePostgres',
     platforms: ['one machine', 'several machines', 'AWS Lambda'],
     option: {
@@ -107,6 +109,7 @@ export const stores: readonly ListedStore[] = [
     store: storeFunctions.sqlite,
     deadLetters: 'createSqliteDeadLetters',
     inbox: 'createSqliteInbox',
+    journal: 'createSqliteJournal',
     migration: 'migrateSqlite',
     platforms: ['one machine'],
     option: { value: 'file', noun: 'file' },

@@ -9,16 +9,20 @@ import { TerminalText } from '../terminal-text.ts';
 export interface MigratedVersions {
   readonly previous: number;
   readonly version: number;
+  /** The tables that were added without a new version; left out if there were none. */
+  readonly added?: readonly string[] | undefined;
 }
 
 /** Prints the result of a migration. `place` is a member of the result that names the place of the tables. */
 export function printMigration(
   place: Readonly<Record<string, string>>,
   shownPlace: string,
-  { previous, version }: MigratedVersions,
+  { previous, version, added }: MigratedVersions,
   options: JsonOption,
 ): void {
-  createOutput(options).print({ ...place, previous, version }, () => {
+  createOutput(options).print({ ...place, previous, version, ...(added && { added }) }, () => {
+    if (added !== undefined)
+      return `added ${added.join(', ')} to the tables in ${shownPlace}, which are at version ${version}`;
     if (previous === 0) return `created the tables of version ${version} in ${shownPlace}`;
     return previous === version
       ? `the tables in ${shownPlace} are up to date, at version ${version}: nothing to do`

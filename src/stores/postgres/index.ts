@@ -12,5 +12,6 @@ export {
   type PostgresInbox,
   type PostgresInboxOptions,
 } from './inbox/inbox.ts';
+export { createPostgresJournal, type PostgresJournalOptions } from './journal/journal.ts';
 export { migratePostgres, type PostgresMigrationOptions } from './migrate.ts';
 export { createPostgresStore, type PostgresStoreOptions } from './store/store.ts';

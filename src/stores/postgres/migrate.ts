@@ -7,6 +7,7 @@ import { checkPool, columnOf, type PostgresPool, readSchema } from './client.ts'
 import { type PostgresConnection, withClient } from './connection.ts';
 import { isRefusal, isRefusedConnection } from './errors.ts';
 import { recordHandledSql, recordRankedSql } from './inbox/sql-functions.ts';
+import { journalTable } from './journal/table.ts';
 import { storeFunctions } from './store/sql-functions.ts';
 
 /** Far longer than tables take, also behind other processes that migrate: it only ends a hanging one. */
@@ -135,6 +136,8 @@ ${recordHandledSql(schema)}`,
   (schema) => `
 ${alterTable(`${schema}.events`, 'add column refused jsonb')}
 ${storeFunctions(schema)}`,
+
+  journalTable,
 ];
 
 /**

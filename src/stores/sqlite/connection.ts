@@ -139,6 +139,13 @@ export class SqliteConnection {
     return typeof row === 'object' && row !== null ? Object.values(row) : undefined;
   }
 
+  /** Returns all rows of a statement. */
+  all({ sql, values }: SqlStatement): readonly Row[] {
+    return this.#compile(sql)
+      .all(...values)
+      .map((row) => Object.values(Object(row)));
+  }
+
   /** Runs a statement that returns no rows. */
   run({ sql, values }: SqlStatement): void {
     this.#compile(sql).run(...values);

@@ -12,5 +12,6 @@ export {
   type SqliteInboxContext,
   type SqliteInboxOptions,
 } from './inbox/inbox.ts';
+export { createSqliteJournal, type SqliteJournalOptions } from './journal/journal.ts';
 export { migrateSqlite } from './migrate.ts';
 export { createSqliteStore, type SqliteStoreOptions } from './store/store.ts';

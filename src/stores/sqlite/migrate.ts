@@ -5,7 +5,7 @@ import { checkNotNewer, SqliteConnection } from './connection.ts';
 import { explain } from './errors.ts';
 import { networkFileSystemOf } from './network-file-system.ts';
 import { retryWhileBusy } from './retry-while-busy.ts';
-import { migrations, NOW, READ_VERSION } from './tables.ts';
+import { additions, migrations, NOW, READ_VERSION } from './tables.ts';
 
 /** Longer than other processes need that migrate, too. */
 const LIMIT_MS = 10_000;
@@ -14,6 +14,8 @@ const LIMIT_MS = 10_000;
 export interface MigratedVersions {
   readonly previous: number;
   readonly version: number;
+  /** The tables that a file of this version did not have yet. */
+  readonly added?: readonly string[];
 }
 
 /**
@@ -50,7 +52,8 @@ export async function migrateFile(database: SqliteDatabase): Promise<MigratedVer
       connection.withoutWaiting(() => {
         // Without a transaction, so that a process that starts need not wait for those that write.
         const version = readVersion(connection);
-        if (version === migrations.length) return { previous: version, version };
+        if (version === migrations.length && missingIn(connection).length === 0)
+          return { previous: version, version };
         return connection.inTransaction(() => migrateTables(connection));
       }),
     );
@@ -84,14 +87,18 @@ function turnOnWal(connection: SqliteConnection): void {
 
 /** The version of the tables; 0 if there are none. */
 function readVersion(connection: SqliteConnection): number {
-  const [table] =
-    connection.first({
-      sql: "select name from sqlite_master where name = 'posthorn_migrations'",
-      values: [],
-    }) ?? [];
-  if (table === undefined) return 0;
+  if (!hasTable(connection, 'posthorn_migrations')) return 0;
   const [found] = connection.first(READ_VERSION) ?? [];
   return Number(found ?? 0);
+}
+
+function hasTable(connection: SqliteConnection, table: string): boolean {
+  const found = connection.first({ sql: 'select name from sqlite_master where name = ?', values: [table] });
+  return found !== undefined;
+}
+
+function missingIn(connection: SqliteConnection): typeof additions {
+  return additions.filter(({ table }) => !hasTable(connection, table));
 }
 
 function migrateTables(connection: SqliteConnection): MigratedVersions {
@@ -106,5 +113,8 @@ function migrateTables(connection: SqliteConnection): MigratedVersions {
     connection.exec(`${statements}
 insert into posthorn_migrations (version, applied_at) values (${index + 1}, ${NOW});`);
   }
-  return { previous, version: migrations.length };
+  const missing = missingIn(connection);
+  for (const { statements } of missing) connection.exec(statements);
+  const versions = { previous, version: migrations.length };
+  return previous === versions.version ? { ...versions, added: missing.map(({ table }) => table) } : versions;
 }

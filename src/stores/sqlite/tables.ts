@@ -58,6 +58,39 @@ create table posthorn_inbox_latest (
 ) strict, without rowid;
 `;
 
+/**
+ * The entries of journals. `event_key` is the key of the event in full, unless it is the id. `handled` and
+ * `headers` are JSON, and `raw_body` is base64, as in a dead letter: every client of SQLite takes a text.
+ */
+const JOURNAL = `create table posthorn_journal (
+  scope text not null,
+  key text not null,
+  event_key text,
+  id text not null,
+  type text,
+  provider text not null,
+  account text,
+  created_at real,
+  first_received_at integer not null,
+  last_received_at integer not null,
+  deliveries integer not null,
+  attempts integer not null,
+  outcome text not null,
+  code text,
+  finality integer not null,
+  decided_at integer not null,
+  handled text not null,
+  resource text,
+  headers text,
+  raw_body text,
+  primary key (scope, key)
+) strict;
+create index posthorn_journal_in_order on posthorn_journal (scope, first_received_at, key);
+create index posthorn_journal_by_resource on posthorn_journal (scope, resource, first_received_at, key)
+where resource is not null;
+create index posthorn_journal_by_id on posthorn_journal (scope, id) where event_key is not null;
+`;
+
 /** The tables of a store and of dead letters, which D1 has too. */
 export const STORE_TABLES: string = EVENTS + DEAD_LETTERS;
 
@@ -66,6 +99,14 @@ export const STORE_TABLES: string = EVENTS + DEAD_LETTERS;
  * later version changes what it made.
  */
 export const migrations: readonly string[] = [STORE_TABLES + INBOX];
+
+/**
+ * Tables that came later, and that processes of earlier versions do not need to know: a new version of the
+ * file would stop those that start while it is rolled out.
+ */
+export const additions: readonly { readonly table: string; readonly statements: string }[] = [
+  { table: 'posthorn_journal', statements: JOURNAL },
+];
 
 /** Returns the version of the tables, which is null in a table without rows. */
 export const READ_VERSION: SqlStatement = {

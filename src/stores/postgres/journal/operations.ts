@@ -1,0 +1,107 @@
+import { toKey } from '../../../receiver/dedupe/store.ts';
+import type { JournalBatch } from '../../../receiver/journal/journal.ts';
+import { keyOfRecord } from '../../../receiver/journal/record.ts';
+import { performance } from '../../../receiver/timing/process-clock.ts';
+import type { Cleaning } from '../../kit/cleaning.ts';
+import type { CheckedSelection } from '../../kit/journal/selection.ts';
+import type { JournalOperations, LookedAt, Place, StoredEntry } from '../../kit/journal/server-journal.ts';
+import { storableJson, storableText } from '../../kit/journal/stored-record.ts';
+import { CLEANING_BATCH, createCleaning } from '../cleaning.ts';
+import { columnOf, type PostgresPool, type PostgresResult } from '../client.ts';
+import { withClient } from '../connection.ts';
+import { explain } from '../errors.ts';
+import { type JournalStatements, journalStatements } from './statements.ts';
+
+/** The place of a journal, and its limits. */
+interface JournalSettings {
+  readonly scope: string;
+  /** Quoted. */
+  readonly schema: string;
+  readonly commandTimeoutMs: number;
+  readonly retentionMs: number;
+}
+
+/** Runs the statements on the journal of one scope, each under a time limit. */
+export class PostgresJournalOperations implements JournalOperations {
+  readonly batchSize: number = CLEANING_BATCH;
+  readonly cleaning: Cleaning;
+  readonly #pool: PostgresPool;
+  readonly #settings: JournalSettings;
+  readonly #statements: JournalStatements;
+
+  constructor(pool: PostgresPool, settings: JournalSettings) {
+    const { commandTimeoutMs: limitMs, retentionMs, schema, scope } = settings;
+    this.#pool = pool;
+    this.#settings = settings;
+    this.#statements = journalStatements(schema);
+    this.cleaning = createCleaning(pool, {
+      schema,
+      limitMs,
+      statement: this.#statements.deleteOld,
+      values: [scope, retentionMs],
+      rows: 'old entries of the journal',
+    });
+  }
+
+  async record({ batchId, records }: JournalBatch): Promise<void> {
+    const bodies: Uint8Array[] = [];
+    let end = 1;
+    const rows = records.map(({ rawBody, ...record }) => {
+      const storedKey = toKey(keyOfRecord(record));
+      if (rawBody === undefined) return { ...record, storedKey };
+      const bodyAt = end;
+      bodies.push(rawBody);
+      end += rawBody.byteLength;
+      return { ...record, storedKey, bodyAt, bodyLength: rawBody.byteLength };
+    });
+    await this.#run(this.#statements.record, batchId, storableJson(rows), Buffer.concat(bodies));
+  }
+
+  async find(key: string, id: string): Promise<readonly StoredEntry[]> {
+    return entriesOf(await this.#run(this.#statements.find, key, id));
+  }
+
+  async read(keys: readonly string[]): Promise<readonly StoredEntry[]> {
+    return entriesOf(await this.#run(this.#statements.read, keys));
+  }
+
+  async lookAt(
+    { outcome, resource, type, until }: CheckedSelection,
+    { firstReceivedAt, key }: Place,
+  ): Promise<readonly LookedAt[]> {
+    const start = type?.endsWith('.*') ? type.slice(0, -1) : undefined;
+    const values = [firstReceivedAt, key, until, start === undefined ? type : undefined, start, outcome];
+    const { lookAt, lookAtResource } = this.#statements;
+    const { rows } = await (resource === undefined
+      ? this.#run(lookAt, ...values)
+      : this.#run(lookAtResource, ...values, storableText(resource)));
+    return rows.map((row) => ({
+      firstReceivedAt: Number(row.first_received_at),
+      key: String(row.key),
+      matches: row.matches === 'true',
+    }));
+  }
+
+  async deleteOld(olderThanMs: number): Promise<number> {
+    return Number(columnOf(await this.#run(this.#statements.deleteOld, olderThanMs), 'deleted'));
+  }
+
+  async #run(statement: string, ...values: unknown[]): Promise<PostgresResult> {
+    const { commandTimeoutMs, schema, scope } = this.#settings;
+    try {
+      return await withClient(this.#pool, performance.now() + commandTimeoutMs, (connection) =>
+        connection.query(statement, [scope, ...values]),
+      );
+    } catch (error) {
+      throw explain(schema, error);
+    }
+  }
+}
+
+function entriesOf({ rows }: PostgresResult): StoredEntry[] {
+  return rows.map(({ key, json, raw_body: body }) => ({
+    key: String(key),
+    json: String(json),
+    rawBody: typeof body === 'string' ? Buffer.from(body, 'base64') : undefined,
+  }));
+}
