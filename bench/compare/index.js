@@ -26,11 +26,13 @@ const { values, positionals: names } = parseArgs({
     connections: { type: 'string', default: '50' },
     store: { type: 'string', default: 'memory' },
     alone: { type: 'boolean', default: false },
+    journal: { type: 'boolean', default: false },
   },
 });
-const { store, alone, ...numbers } = values;
+const { store, alone, journal, ...numbers } = values;
 if (!['memory', 'redis', 'postgres'].includes(store))
   fail(`--store must be memory, redis or postgres, got "${store}"`);
+if (journal && store !== 'postgres') fail('--journal needs --store postgres');
 const wrong = Object.entries(numbers).find(([, text]) => !/^[1-9]\d{0,8}$/.test(text));
 if (wrong !== undefined) fail(`--${wrong[0]} must be a whole number from 1 on, got "${wrong[1]}"`);
 if (names.length < 2)
@@ -80,7 +82,8 @@ console.log(toTable(head, rows));
  */
 async function measure(together) {
   const server = await startServer();
-  const turns = new Turns(together, course, { STORE: store, ...server.environment });
+  const environment = { STORE: store, JOURNAL: journal ? builds.at(-1) : undefined, ...server.environment };
+  const turns = new Turns(together, course, environment);
   try {
     return await turns.measure();
   } finally {

@@ -23,7 +23,7 @@ async function createListener(build, number) {
   if (build in observers) return await createObserved(observers[build]);
   const { toNode } = await import(`${build}/adapters/node.js`);
   const { createReceiver } = await import(`${build}/src/index.js`);
-  const options = { store: await store.create(build, number) };
+  const options = await store.create(build, number, { journal: build === process.env.JOURNAL });
   return toNode(createBenchReceiver(options, { create: createReceiver }));
 }
 

@@ -20,12 +20,15 @@ function importEntry(build, entry) {
  * another one. `countCommands` tells how many commands the server has got from all of them.
  *
  * @typedef {object} StoreKind
- * @property {(build: string, number: number) => Promise<import('../../dist/src/index.js').Store | undefined>} create
+ * @property {(build: string, number: number, parts: { journal: boolean }) => Promise<Parts>} create the options of a
+ *   receiver
  * @property {() => Promise<number>} countCommands
  */
 
+/** @typedef {Pick<import('../../dist/src/index.js').AnyOptions, 'store' | 'journal'>} Parts */
+
 /** @type {StoreKind} */
-const memory = { create: async () => undefined, countCommands: async () => 0 };
+const memory = { create: async () => ({}), countCommands: async () => 0 };
 
 /** @returns {Promise<StoreKind>} which counts the commands of scripts too, because each of them takes time */
 async function redis() {
@@ -34,7 +37,7 @@ async function redis() {
     create: async (build, number) => {
       const { createRedisStore } = await importEntry(build, './redis');
       const client = await connectRedis({ enableAutoPipelining: true });
-      return createRedisStore(client, { scope: `bench-${number}` });
+      return { store: createRedisStore(client, { scope: `bench-${number}` }) };
     },
     countCommands: async () =>
       Number(/total_commands_processed:(\d+)/.exec(await observer.info('stats'))?.[1]),
@@ -60,15 +63,19 @@ async function postgres() {
       Client: CountingClient,
     });
   return {
-    create: async (build, number) => {
-      const { createPostgresStore, migratePostgres } = await importEntry(build, './postgres');
+    create: async (build, number, { journal }) => {
+      const { createPostgresJournal, createPostgresStore, migratePostgres } = await importEntry(
+        build,
+        './postgres',
+      );
       // The tables and functions of builds differ, so each build has a database.
       const administrator = connect('postgres');
       await administrator.query(`create database bench_${number}`);
       await administrator.end();
       const pool = connect(`bench_${number}`);
       await migratePostgres(pool);
-      return createPostgresStore(pool, { scope: 'bench' });
+      const store = createPostgresStore(pool, { scope: 'bench' });
+      return journal ? { store, journal: createPostgresJournal(pool, { scope: 'bench' }) } : { store };
     },
     countCommands: async () => statements,
   };

@@ -3,7 +3,6 @@ import { checkFunction } from './checks/called-functions.ts';
 import { checkOptions, readDuration } from './checks/check-options.ts';
 import type { DeadLetter, DeadLetters } from './dead-letters/dead-letters.ts';
 import { deadLetterWarnings } from './dead-letters/exposure.ts';
-import { ageOf } from './events/age.ts';
 import type { TypedEvent } from './events/event-types.ts';
 import type { TypeFilter } from './events/type-rules.ts';
 import type { KeptMiddleware } from './handling/handlers/middleware.ts';
@@ -20,13 +19,12 @@ import { type DispatchOptions, readDispatchOptions } from './handling/ways-in/di
 import { drop } from './handling/ways-in/drop.ts';
 import { toBody } from './handling/ways-in/fetched-event.ts';
 import { type Foreseen, foresee } from './handling/ways-in/foresee.ts';
-import { checkDeliveredAge, parseEvent } from './handling/ways-in/read-event.ts';
+import { checkDeliveredAge, readEvent } from './handling/ways-in/read-event.ts';
 import { createServices, type ReceiverServices } from './handling/ways-in/receiver-services.ts';
 import { replay } from './handling/ways-in/replay.ts';
 import { hasHadKeys, waitForKeyReleases } from './handling/ways-in/wait-for-key-releases.ts';
 import type { Health } from './health/health.ts';
-import { LetterCount } from './health/letter-count.ts';
-import { StoreProbe } from './health/store-probe.ts';
+import { ReceiverHealth } from './health/receiver-health.ts';
 import { JournalWriter } from './journal/journal-writer.ts';
 import { MisdirectedDeliveries } from './outcomes/misdirected.ts';
 import { type Answer, type ReplySettings, refuse, toReply } from './outcomes/outcome.ts';
@@ -64,8 +62,7 @@ export class WebhookReceiver {
   readonly #activity = new Activity();
   readonly #authenticator: Authenticator;
   readonly #services: ReceiverServices;
-  readonly #storeProbe: StoreProbe;
-  readonly #letterCount: LetterCount | undefined;
+  readonly #health: ReceiverHealth;
   readonly #journal: JournalWriter | undefined;
   readonly #misdirected = new MisdirectedDeliveries();
   #closed: Promise<{ abandoned: string[] }> | undefined;
@@ -95,8 +92,8 @@ export class WebhookReceiver {
       bodyMemory,
       pendingWarnings: warnings,
     });
-    this.#storeProbe = new StoreProbe(this.#services.store, now);
-    this.#letterCount = deadLetters && new LetterCount(deadLetters, now);
+    const { store } = this.#services;
+    this.#health = new ReceiverHealth({ store, deadLetters, journal: this.#journal, now });
   }
 
   /** Takes a delivery to its reply: reads its head, handles it, and reports its outcome. */
@@ -175,10 +172,13 @@ export class WebhookReceiver {
     checkUrl(options.url, 'verify()');
     const body = toBytes(rawBody, 'rawBody');
     const values = readHeaders(headers);
-    const { account, isTimed } = await this.#authenticator.verify(body, values, options.url);
-    const read = parseEvent({ rawBody: body, headers: values, account }, this.#settings);
-    const ageMs = ageOf(read.identity.createdAtMs, this.#settings.now());
-    checkDeliveredAge({ ...read, ageMs }, isTimed, this.#settings);
+    const authentic = {
+      rawBody: body,
+      headers: values,
+      ...(await this.#authenticator.verify(body, values, options.url)),
+    };
+    const read = readEvent(authentic, this.#settings);
+    checkDeliveredAge(read, authentic.isTimed, this.#settings);
     return read.event;
   }
 
@@ -275,14 +275,11 @@ export class WebhookReceiver {
   }
 
   async health(): Promise<Health> {
-    const [store, deadLetters] = await Promise.all([this.#storeProbe.ask(), this.#letterCount?.ask()]);
     return {
       provider: this.#settings.provider.name,
       closing: this.#closed !== undefined,
-      store,
       running: this.#services.runs.count,
-      deadLetters,
-      journal: this.#journal?.health,
+      ...(await this.#health.ask()),
       lastDelivery: this.#reports.lastDelivery,
     };
   }
