@@ -3,6 +3,7 @@ import { createReceiver } from 'posthorn';
 import {
   createSqliteDeadLetters,
   createSqliteInbox,
+  createSqliteJournal,
   createSqliteStore,
   migrateSqlite,
 } from 'posthorn/sqlite';
@@ -19,6 +20,7 @@ export const receiver = createReceiver({
   signingKey: process.env.SIGNING_KEY,
   store: createSqliteStore(database, { scope }),
   deadLetters: createSqliteDeadLetters(database, { scope }),
+  journal: createSqliteJournal(database, { scope }),
 })
   .on(
     'transfer.succeeded',
