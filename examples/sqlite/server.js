@@ -1,7 +1,7 @@
-// A receiver that keeps everything in one file, without a server: event ids, dead letters, and a ledger that
-// has each event exactly once. `SIGNING_KEY=… npm start`. Several processes of this machine may share the
-// file, as under PM2. On Node.js 20, `new Database('events.db')` of better-sqlite3 takes the place of
-// `node:sqlite`.
+// A receiver that keeps everything in one file, without a server: event ids, dead letters, a journal of what
+// came, and a ledger that has each event exactly once. `SIGNING_KEY=… npm start`. Several processes of this
+// machine may share the file, as under PM2. On Node.js 20, `new Database('events.db')` of better-sqlite3
+// takes the place of `node:sqlite`.
 
 import { createServer } from 'node:http';
 import { toNode } from 'posthorn/node';

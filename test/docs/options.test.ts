@@ -19,6 +19,8 @@ import { serviceParts } from '../../src/providers/banking-service/service.ts';
 import { readOptions as readReceiverOptions } from '../../src/receiver/settings.ts';
 import { readClientOptions } from '../../src/service/client/options.ts';
 import { readSandboxOptions } from '../../src/service/sandbox/options.ts';
+import { readJournalOptions } from '../../src/stores/kit/journal/journal-options.ts';
+import { stores } from '../../src/stores/list.ts';
 import { mountOnNode } from '../adapters/mounts.ts';
 import { silentStores } from '../stores/kit/silent-stores.ts';
 import { packageRoot } from '../support/child-program.ts';
@@ -30,6 +32,7 @@ const ofStores = silentStores.flatMap(({ listed, place, ...silent }) => {
     [listed.store, silent.createStore],
     [listed.deadLetters, silent.createDeadLetters],
     [listed.inbox, silent.createInbox],
+    [listed.journal, silent.createJournal],
   ];
   return functions.flatMap(([name, call]) =>
     name === undefined || call === undefined ? [] : [{ name, call, required: Object.keys(place).join() }],
@@ -149,6 +152,14 @@ describe('docs/options.md', () => {
     expect(await stateOf(0)).toBe('completed'); // which makes 1 the least recently used
     await complete(maxEntries);
     expect([await stateOf(0), await stateOf(1)]).toEqual(['completed', 'claimed']);
+  });
+
+  test.each(stores.flatMap(({ journal }) => journal ?? []))('has the defaults of %s', (name) => {
+    const { scope, ...defaultsOfJournal } = readJournalOptions(name, { scope: 'defaults' });
+    for (const [option, value] of Object.entries(defaultsOfJournal)) {
+      const shown = typeof value === 'number' ? value.toLocaleString('en-US') : `\`${value}\``;
+      expect(tableOf(name).get(option), option).toBe(shown);
+    }
   });
 
   test('has the defaults of the others', () => {

@@ -64,6 +64,20 @@ describe('a page that lists the stores has all of them', () => {
   );
 });
 
+test('the stores side by side in docs/stores.md have their dead letters and their journals', () => {
+  const [head = '', ...rows] = section('stores.md', '## Side by side').match(/^\| .*$/gm) ?? [];
+  const cellsOf = (row: string): string[] => row.slice(2, -2).split(' | ');
+  for (const member of ['deadLetters', 'journal'] as const) {
+    const name = member === 'journal' ? 'journal' : 'dead letters';
+    const cells = cellsOf(rows.find((row) => row.startsWith(`| ${name} |`)) ?? '');
+    for (const store of stores) {
+      const called = store[member];
+      const cell = cells[cellsOf(head).indexOf(store.title)];
+      expect(cell, `${name} of ${store.title}`).toBe(called === undefined ? 'no' : `\`${called}\``);
+    }
+  }
+});
+
 describe('the table of places in docs/stores.md', () => {
   const [table = ''] = readDocument('docs/stores.md').text.split('\n## ');
   const rows = table.split('\n').filter((line) => line.startsWith('| '));
@@ -74,6 +88,12 @@ describe('the table of places in docs/stores.md', () => {
   test.each(platforms)('has for %s each store that runs there, and no other', (platform) => {
     const fitting = stores.filter((store) => store.platforms.includes(platform));
     expect(linkedIn(rowOf(platform))).toEqual(fitting);
+  });
+
+  test.each(platforms)('has for %s each journal that runs there, and no other', (platform) => {
+    const cell = rowOf(platform).split(' | ').at(-1) ?? '';
+    const fitting = stores.filter((store) => store.journal && store.platforms.includes(platform));
+    expect(stores.filter(({ title }) => cell.includes(title))).toEqual(fitting);
   });
 
   test.each(['one machine', 'AWS Lambda', 'Cloudflare Workers'] as const)(

@@ -4,7 +4,16 @@ import { createEvent, deliver } from 'posthorn/testing';
 import { expect, test } from 'vitest';
 import { expectDeadLetters, expectDeliveries, openExample, stopInDelivery } from './example-project.ts';
 
-test('examples/sqlite handles each event once, also after a restart, and its letters are listed', async () => {
+/** A module that prints the entry of an event in the journal of the example, without its body. */
+const SHOW_ENTRY = `
+import { DatabaseSync } from 'node:sqlite';
+import { createSqliteJournal } from 'posthorn/sqlite';
+
+const journal = createSqliteJournal(new DatabaseSync('events.db'), { scope: 'billing-example' });
+const { rawBody, ...entry } = await journal.get(process.argv[1]);
+console.log(JSON.stringify({ ...entry, body: Buffer.from(rawBody).toString() }));`;
+
+test('examples/sqlite handles each event once, also after a restart, and keeps letters and a journal', async () => {
   // Node.js 20 has no SQLite of its own.
   const example = openExample('sqlite', { node: '24.21.0' });
   const first = await example.start();
@@ -33,6 +42,15 @@ test('examples/sqlite handles each event once, also after a restart, and its let
     old: 0,
     missing: 0,
     more: false,
+  });
+  const evaluated = ['--no-warnings', '--input-type=module', '--eval', SHOW_ENTRY, event.id];
+  const shown = execFileSync(runtime, evaluated, { cwd: example.folder, encoding: 'utf8' });
+  expect(JSON.parse(shown)).toMatchObject({
+    outcome: 'processed',
+    deliveries: 2,
+    handled: ['book', 'state'],
+    resource: 'TR_1',
+    body: JSON.stringify(event),
   });
   const migrated = execFileSync('sh', ['-c', `"${runtime}" "${program}" sqlite migrate events.db 2>&1`], {
     cwd: example.folder,
