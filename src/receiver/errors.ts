@@ -196,6 +196,7 @@ export type AnyPosthornError =
   | HandlerError
   | InternalError
   | JobError
+  | JournalError
   | PermanentError
   | RequestError
   | SignatureError
@@ -240,6 +241,7 @@ brandClasses({
   AbortedError,
   JobError,
   DeadLetterError,
+  JournalError,
   InternalError,
 });
 

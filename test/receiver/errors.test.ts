@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
+import * as posthorn from 'posthorn';
 import {
   type AbortedError,
   type AnyPosthornError,
@@ -104,6 +105,14 @@ describe('the status of an error', () => {
     expect(new ServiceError('service_timeout', 'late').status).toBeUndefined();
     expect(new RefusedError(409, 'm').status).toBe(409);
   });
+});
+
+test('each class of errors has the mark by which another copy of posthorn knows it', () => {
+  const classes = Object.entries(posthorn).filter(([name]) => name.endsWith('Error') && /^[A-Z]/.test(name));
+  expect(classes.map(([name]) => name)).toContain('JournalError');
+  const marks = ([name, type]: [string, object]) =>
+    Object.getOwnPropertySymbols(Reflect.get(type, 'prototype')).includes(Symbol.for(`posthorn.${name}`));
+  expect(classes.filter((entry) => !marks(entry)).map(([name]) => name)).toEqual([]);
 });
 
 describe('codes are types:', () => {
