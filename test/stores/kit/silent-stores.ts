@@ -1,4 +1,4 @@
-import type { DeadLetters, Store } from 'posthorn';
+import type { DeadLetters, Journal, Store } from 'posthorn';
 import { createD1DeadLetters, createD1Store } from 'posthorn/d1';
 import { createDynamoDeadLetters, createDynamoStore } from 'posthorn/dynamodb';
 import {
@@ -31,7 +31,7 @@ export interface SilentStore {
   readonly createStore: (options: object, sent?: Sent) => Store;
   readonly createDeadLetters: (options: object, sent?: Sent) => DeadLetters;
   readonly createInbox: ((options: object) => unknown) | undefined;
-  readonly createJournal: ((options: object) => unknown) | undefined;
+  readonly createJournal: ((options: object, sent?: Sent) => Journal) | undefined;
 }
 
 interface Functions {
@@ -40,7 +40,7 @@ interface Functions {
   readonly createStore: (...values: never[]) => Store;
   readonly createDeadLetters: (...values: never[]) => DeadLetters;
   readonly createInbox?: (...values: never[]) => unknown;
-  readonly createJournal?: (...values: never[]) => unknown;
+  readonly createJournal?: (...values: never[]) => Journal;
 }
 
 const functions: Readonly<Record<StoreName, Functions>> = {
