@@ -47,9 +47,12 @@ order by first_received_at, key limit ${MOST_LOOKED_AT}`;
   return {
     record: record(table),
     find: `
-select ${ROW} from ${table}
-where scope = $1 and (key = $2 or (event_key is not null and left(id, ${START_OF}) = left($3, ${START_OF}) and id = $3))
-limit 2`,
+select ${ROW} from ${table} where scope = $1 and key = $2
+union all (
+  select ${ROW} from ${table}
+  where scope = $1 and key <> $2 and event_key is not null
+  and left(id, ${START_OF}) = left($3, ${START_OF}) and id = $3 limit 2
+)`,
     read: `select ${ROW} from ${table} where scope = $1 and key = any ($2::text[])`,
     lookAt: lookAt(),
     lookAtResource: lookAt(`and left(resource, ${START_OF}) = left($8, ${START_OF}) and resource = $8`),
@@ -57,13 +60,19 @@ limit 2`,
 with gone as (
   delete from ${table} where ctid = any (array(
     select ctid from ${table}
-    where scope = $1 and first_received_at < extract(epoch from now()) * 1000 - $2::float8
+    where scope = $1 and first_received_at < greatest(extract(epoch from now()) * 1000 - $2::float8, 0)::bigint
     order by first_received_at limit ${CLEANING_BATCH} for update skip locked
   )) returning 1
 )
 select count(*)::text as deleted from gone`,
   };
 }
+
+/**
+ * The batches that a row remembers. A batch comes again some seconds later at the most, and meanwhile only
+ * other processes that got the event have changed its row.
+ */
+const KEPT_BATCHES = 10;
 
 /**
  * The rows are locked in the order of their keys, so that two processes never wait for each other. A row that
@@ -94,6 +103,7 @@ from json_to_recordset($3::json) as given (
 order by "storedKey" collate "C"
 on conflict (scope, key) do update set
   batch = excluded.batch,
+  earlier_batches = (array_prepend(present.batch, present.earlier_batches))[1:${KEPT_BATCHES}],
   first_received_at = least(present.first_received_at, excluded.first_received_at),
   last_received_at = greatest(present.last_received_at, excluded.last_received_at),
   deliveries = present.deliveries + excluded.deliveries,
@@ -103,5 +113,5 @@ on conflict (scope, key) do update set
     group by name order by min(position)
   ) end,
   ${[...ofMoreFinal, ...known].join(',\n  ')}
-where present.batch <> excluded.batch`;
+where excluded.batch <> present.batch and excluded.batch <> all (coalesce(present.earlier_batches, '{}'))`;
 }

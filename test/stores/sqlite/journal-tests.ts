@@ -1,0 +1,24 @@
+import { randomUUID } from 'node:crypto';
+import { createSqliteJournal } from 'posthorn/sqlite';
+import { beforeEach, describe, test } from 'vitest';
+import { ampleTime } from '../../support/limits.ts';
+import type { OpenJournal } from '../kit/journal/journal-case.ts';
+import { journalConformance } from '../kit/journal-conformance.ts';
+import type { Connection, OpenDatabase } from './connection.ts';
+import { useSqlite } from './fixture.ts';
+
+/** What every journal promises, of those in files that a driver opens. */
+export function testJournal(openDatabase: OpenDatabase): void {
+  describe('the journal in SQLite', () => {
+    const fixture = useSqlite(openDatabase);
+    let database: Connection;
+    beforeEach(async () => {
+      database = await fixture.openMigrated();
+    });
+
+    const open: OpenJournal = (options) =>
+      createSqliteJournal(database, { scope: randomUUID(), ...ampleTime, ...options });
+
+    test.each(journalConformance)('$name', ({ check }) => check(open));
+  });
+}
