@@ -4,6 +4,7 @@ import { createPostgresJournal } from 'posthorn/postgres';
 import { describe, test } from 'vitest';
 import { ampleTime } from '../../support/limits.ts';
 import type { OpenJournal } from '../kit/journal/journal-case.ts';
+import { expectLikeMergeRecords } from '../kit/journal/merge-property.ts';
 import { journalConformance } from '../kit/journal-conformance.ts';
 import { parsingPools, useDatabase } from './fixture.ts';
 
@@ -16,6 +17,8 @@ describe('the journal in PostgreSQL', () => {
 
   const open = openOn();
   test.each(journalConformance)('$name', ({ check }) => check(open));
+
+  test('joins records in any order as receivers do', () => expectLikeMergeRecords(open, 200));
 
   describe.each(parsingPools)('whose pool $name', ({ settings }) => {
     const openOwn = openOn(settings);

@@ -3,12 +3,13 @@ import { createSqliteJournal } from 'posthorn/sqlite';
 import { beforeEach, describe, test } from 'vitest';
 import { ampleTime } from '../../support/limits.ts';
 import type { OpenJournal } from '../kit/journal/journal-case.ts';
+import { expectLikeMergeRecords } from '../kit/journal/merge-property.ts';
 import { journalConformance } from '../kit/journal-conformance.ts';
 import type { Connection, OpenDatabase } from './connection.ts';
 import { useSqlite } from './fixture.ts';
 
-/** What every journal promises, of those in files that a driver opens. */
-export function testJournal(openDatabase: OpenDatabase): void {
+/** What every journal promises; `walks` is how many random lists of records are merged. */
+export function testJournal(openDatabase: OpenDatabase, { walks }: { readonly walks: number }): void {
   describe('the journal in SQLite', () => {
     const fixture = useSqlite(openDatabase);
     let database: Connection;
@@ -20,5 +21,7 @@ export function testJournal(openDatabase: OpenDatabase): void {
       createSqliteJournal(database, { scope: randomUUID(), ...ampleTime, ...options });
 
     test.each(journalConformance)('$name', ({ check }) => check(open));
+
+    test('joins records in any order as receivers do', () => expectLikeMergeRecords(open, walks));
   });
 }
