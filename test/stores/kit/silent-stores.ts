@@ -1,14 +1,20 @@
-import type { DeadLetters, Store } from 'posthorn';
+import type { DeadLetters, Journal, Store } from 'posthorn';
 import { createD1DeadLetters, createD1Store } from 'posthorn/d1';
 import { createDynamoDeadLetters, createDynamoStore } from 'posthorn/dynamodb';
 import {
   createPostgresDeadLetters,
   createPostgresInbox,
+  createPostgresJournal,
   createPostgresStore,
   type PostgresQuery,
 } from 'posthorn/postgres';
 import { createRedisDeadLetters, createRedisStore } from 'posthorn/redis';
-import { createSqliteDeadLetters, createSqliteInbox, createSqliteStore } from 'posthorn/sqlite';
+import {
+  createSqliteDeadLetters,
+  createSqliteInbox,
+  createSqliteJournal,
+  createSqliteStore,
+} from 'posthorn/sqlite';
 import { type ListedStore, type StoreName, stores } from '../../../src/stores/list.ts';
 import { unanswered } from '../../support/unanswered.ts';
 
@@ -25,6 +31,7 @@ export interface SilentStore {
   readonly createStore: (options: object, sent?: Sent) => Store;
   readonly createDeadLetters: (options: object, sent?: Sent) => DeadLetters;
   readonly createInbox: ((options: object) => unknown) | undefined;
+  readonly createJournal: ((options: object, sent?: Sent) => Journal) | undefined;
 }
 
 interface Functions {
@@ -33,6 +40,7 @@ interface Functions {
   readonly createStore: (...values: never[]) => Store;
   readonly createDeadLetters: (...values: never[]) => DeadLetters;
   readonly createInbox?: (...values: never[]) => unknown;
+  readonly createJournal?: (...values: never[]) => Journal;
 }
 
 const functions: Readonly<Record<StoreName, Functions>> = {
@@ -66,12 +74,14 @@ const functions: Readonly<Record<StoreName, Functions>> = {
     createStore: createPostgresStore,
     createDeadLetters: createPostgresDeadLetters,
     createInbox: createPostgresInbox,
+    createJournal: createPostgresJournal,
   },
   sqlite: {
     client: () => ({ exec: () => {}, prepare: () => ({ run: () => {}, get: () => [0, 2], all: () => [] }) }),
     createStore: createSqliteStore,
     createDeadLetters: createSqliteDeadLetters,
     createInbox: createSqliteInbox,
+    createJournal: createSqliteJournal,
   },
   dynamodb: {
     client: () => ({ send: unanswered, config: { serviceId: 'DynamoDB' } }),
@@ -101,6 +111,7 @@ export const silentStores: readonly SilentStore[] = stores.map((listed) => {
     createStore,
     createDeadLetters,
     createInbox,
+    createJournal,
   } = functions[listed.name];
   const call =
     <Result>(create: (...values: never[]) => Result) =>
@@ -111,5 +122,6 @@ export const silentStores: readonly SilentStore[] = stores.map((listed) => {
     createStore: call(createStore),
     createDeadLetters: call(createDeadLetters),
     createInbox: createInbox && call(createInbox),
+    createJournal: createJournal && call(createJournal),
   };
 });

@@ -18,7 +18,7 @@ describe('the journal in PostgreSQL', () => {
   const open = openOn();
   test.each(journalConformance)('$name', ({ check }) => check(open));
 
-  test('joins records in any order as receivers do', () => expectLikeMergeRecords(open, 200));
+  test('joins records in any order as receivers do', () => expectLikeMergeRecords(open, 100));
 
   describe.each(parsingPools)('whose pool $name', ({ settings }) => {
     const openOwn = openOn(settings);

@@ -33,7 +33,7 @@ export class PostgresJournalOperations implements JournalOperations {
     const { commandTimeoutMs: limitMs, retentionMs, schema, scope } = settings;
     this.#pool = pool;
     this.#settings = settings;
-    this.#statements = journalStatements(schema);
+    this.#statements = journalStatements(schema, limitMs);
     this.cleaning = createCleaning(pool, {
       schema,
       limitMs,

@@ -12,7 +12,7 @@ const listed = [
   createRecord({ id: 'b', firstReceivedAt: 2, type: 'invoice', resource: 'r1' }),
   createRecord({ id: 'e', firstReceivedAt: 5, type: 'Invoice.paid', outcome: 'failed' }),
   createRecord({ id: 'd', firstReceivedAt: 4, type: 'invoices.paid', resource: 'r1' }),
-  createRecord({ id: 'f', firstReceivedAt: 6 }),
+  createRecord({ id: 'f', firstReceivedAt: 10 }),
 ];
 
 const selections: readonly (readonly [selection: JournalSelection, ids: string])[] = [
@@ -44,7 +44,7 @@ const selections: readonly (readonly [selection: JournalSelection, ids: string])
   [{ after: 'd', since: 2 }, 'ef'],
   // The place counts, and not whether that entry is selected.
   [{ after: 'a', resource: 'r1', outcome: 'failed' }, 'c'],
-  [{ type: 'invoice.*', outcome: 'failed', since: 1, until: 9, resource: 'r1', after: 'b', limit: 1 }, 'c'],
+  [{ type: 'invoice.*', outcome: 'failed', since: 1, until: 19, resource: 'r1', after: 'b', limit: 1 }, 'c'],
   [{ type: 'invoice.*', outcome: 'failed', since: 4, resource: 'r1' }, ''],
 ];
 

@@ -27,7 +27,7 @@ const recordOf = (id: string): fc.Arbitrary<JournalRecord> =>
     handled: fc.uniqueArray(fc.constantFrom('book', 'mail', 'b', 'ä'), { maxLength: 4 }),
     resource: maybe(fc.constantFrom('r1', 'r2')),
     rawBody: maybe(fc.uint8Array({ maxLength: 3 })),
-    headers: maybe(fc.constantFrom({}, { 'x-a': ['1', ''] })),
+    headers: maybe(fc.constantFrom<NonNullable<JournalRecord['headers']>>({}, { 'x-a': ['1', ''] })),
   });
 
 /** A batch has a record at most of each event, in any order. */
