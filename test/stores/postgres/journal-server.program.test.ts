@@ -3,9 +3,8 @@ import { createPostgresJournal } from 'posthorn/postgres';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { journalStatements } from '../../../src/stores/postgres/journal/statements.ts';
 import { errorOf } from '../../support/error-of.ts';
-import { ampleTime } from '../../support/limits.ts';
 import { until } from '../../support/until.ts';
-import { createRecord, idsOf, START, write } from '../kit/journal/journal-case.ts';
+import { ampleJournal, createRecord, idsOf, START, write } from '../kit/journal/journal-case.ts';
 import { useDatabase } from './fixture.ts';
 
 /** Adds entries of a scope, a millisecond apart, the oldest of them so long ago. */
@@ -25,7 +24,7 @@ describe('the journal on a server of PostgreSQL', () => {
     const scope = randomUUID();
     const ids = Array.from({ length: 40 }, (_, index) => `evt_${index}`);
     const journals = Array.from({ length: 6 }, () =>
-      createPostgresJournal(fixture.connect({ max: 4 }), { scope, ...ampleTime }),
+      createPostgresJournal(fixture.connect({ max: 4 }), { scope, ...ampleJournal }),
     );
     const writes = journals.flatMap((journal, turn) =>
       Array.from({ length: 20 }, async (_, round) => {
@@ -63,10 +62,12 @@ describe('the journal on a server of PostgreSQL', () => {
       const { rows } = await fixture.connect().query(`explain ${sql}`, [scope, ...values]);
       const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
       for (const index of indexes) expect(plan).toContain(index);
-      expect(plan).not.toMatch(/Seq Scan|Sort/);
-      // The others would be read in vain.
+      expect(plan).not.toContain('Seq Scan');
+      // A step of a list reads no more than its entries.
       if (sql === statements.lookAt)
-        expect(plan).toMatch(/Index Cond: .*first_received_at.*first_received_at/);
+        expect(plan).toMatch(
+          /^Limit.*\n.*Index Scan using .*\n +Index Cond: .*first_received_at.*first_received_at/,
+        );
     });
 
     test('finds the old ones by the index, without reading the others', async () => {
@@ -88,7 +89,11 @@ describe('the journal on a server of PostgreSQL', () => {
     const scope = randomUUID();
     await fixture.sql(insertMany(scope, 2_500, 3_700_000));
     await fixture.sql(insertMany('another', 10, 3_700_000));
-    const journal = createPostgresJournal(fixture.connect(), { scope, retentionMs: 3_600_000, ...ampleTime });
+    const journal = createPostgresJournal(fixture.connect(), {
+      scope,
+      ...ampleJournal,
+      retentionMs: 3_600_000,
+    });
     const young = createRecord({ id: 'young', firstReceivedAt: Date.now() - 3_000_000, deliveries: 0 });
     const seen: number[] = [];
     await until('the old ones are gone', async () => {
@@ -107,7 +112,7 @@ describe('the journal on a server of PostgreSQL', () => {
     const pool = fixture.connect();
     const locking = await pool.connect();
     await locking.query('begin; lock table posthorn.journal in access exclusive mode');
-    const journal = createPostgresJournal(pool, { scope, commandTimeoutMs: 300 });
+    const journal = createPostgresJournal(pool, { ...ampleJournal, scope, commandTimeoutMs: 300 });
     const late = errorOf(
       'journal_unavailable',
       `the journal of ${scope} in PostgreSQL failed: PostgreSQL gave no`,
@@ -116,10 +121,10 @@ describe('the journal on a server of PostgreSQL', () => {
     await expect(journal.record(batch)).rejects.toMatchObject(late);
     await expect(journal.get('evt')).rejects.toMatchObject(late);
     await expect(idsOf(journal)).rejects.toMatchObject(late);
-    await expect(journal.prune({ olderThanMs: 1 })).rejects.toMatchObject(late);
+    await expect(journal.prune({ olderThanMs: 1e300 })).rejects.toMatchObject(late);
     await locking.query('rollback');
     locking.release();
-    const patient = createPostgresJournal(pool, { scope, ...ampleTime });
+    const patient = createPostgresJournal(pool, { scope, ...ampleJournal });
     await patient.record(batch);
     expect(await patient.get('evt')).toMatchObject({ deliveries: 1 });
   });
@@ -127,8 +132,8 @@ describe('the journal on a server of PostgreSQL', () => {
   test('leaves no process behind that waits for a locked row', async () => {
     const scope = randomUUID();
     const pool = fixture.connect();
-    const journal = createPostgresJournal(pool, { scope, commandTimeoutMs: 400 });
-    await write(createPostgresJournal(pool, { scope, ...ampleTime }), createRecord({ id: 'evt' }));
+    const journal = createPostgresJournal(pool, { ...ampleJournal, scope, commandTimeoutMs: 400 });
+    await write(createPostgresJournal(pool, { scope, ...ampleJournal }), createRecord({ id: 'evt' }));
     const locking = await pool.connect();
     await locking.query(`begin; select from posthorn.journal where scope = '${scope}' for update`);
     await expect(write(journal, createRecord({ id: 'evt' }))).rejects.toMatchObject({
@@ -141,7 +146,7 @@ describe('the journal on a server of PostgreSQL', () => {
     });
     await locking.query('rollback');
     locking.release();
-    const { deliveries } = (await createPostgresJournal(pool, { scope, ...ampleTime }).get('evt')) ?? {};
+    const { deliveries } = (await createPostgresJournal(pool, { scope, ...ampleJournal }).get('evt')) ?? {};
     expect(deliveries).toBe(1);
   });
 });

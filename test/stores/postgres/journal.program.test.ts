@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { PoolConfig } from 'pg';
 import { createPostgresJournal } from 'posthorn/postgres';
 import { describe, test } from 'vitest';
-import { ampleTime } from '../../support/limits.ts';
-import type { OpenJournal } from '../kit/journal/journal-case.ts';
+import { ampleJournal, type OpenJournal } from '../kit/journal/journal-case.ts';
 import { expectLikeMergeRecords } from '../kit/journal/merge-property.ts';
 import { journalConformance } from '../kit/journal-conformance.ts';
 import { parsingPools, useDatabase } from './fixture.ts';
@@ -12,7 +11,7 @@ describe('the journal in PostgreSQL', () => {
   const fixture = useDatabase();
   const openOn = (settings?: PoolConfig): OpenJournal => {
     const pool = fixture.connect(settings);
-    return (options) => createPostgresJournal(pool, { scope: randomUUID(), ...ampleTime, ...options });
+    return (options) => createPostgresJournal(pool, { scope: randomUUID(), ...ampleJournal, ...options });
   };
 
   const open = openOn();

@@ -3,6 +3,7 @@ import type { Pool } from 'pg';
 import {
   createPostgresDeadLetters,
   createPostgresInbox,
+  createPostgresJournal,
   createPostgresStore,
   migratePostgres,
 } from 'posthorn/postgres';
@@ -15,6 +16,7 @@ import { Seen } from '../../support/seen.ts';
 import { throwing } from '../../support/throwing.ts';
 import { until } from '../../support/until.ts';
 import { createLetter } from '../kit/conformance.ts';
+import { ampleJournal, createRecord, idsOf, write } from '../kit/journal/journal-case.ts';
 import { useDatabase } from './fixture.ts';
 import { bookings, createLedger, type Handle, holdRun, openBook, tracesOf } from './ledger.ts';
 import { type PgBouncer, startPgBouncer } from './pgbouncer.ts';
@@ -54,6 +56,19 @@ describe('through PgBouncer', () => {
     openBook(createPostgresInbox(on, { scope }), handle, {
       store: createPostgresStore(on, { scope: randomUUID(), ...ampleTime }),
     });
+
+  test('several processes write a journal, and read it', async () => {
+    const pools = [pool, ...[1, 2].map(() => fixture.connect({ port: bouncer.port, max: POOL_SIZE }))];
+    const ids = Array.from({ length: 30 }, (_, index) => `evt_${index}`);
+    const journals = pools.map((one) => createPostgresJournal(one, { scope, ...ampleJournal }));
+    const writes = journals.flatMap((journal) =>
+      [ids, ids.toReversed(), ids].map((order) => write(journal, ...order.map((id) => createRecord({ id })))),
+    );
+    await Promise.all(writes);
+    const [journal] = journals;
+    expect(journal && (await idsOf(journal))?.length).toBe(ids.length);
+    for (const id of ids) expect(await journal?.get(id)).toMatchObject({ deliveries: writes.length });
+  });
 
   describe('an inbox', () => {
     test('handles an event once, whatever the store has forgotten', async () => {

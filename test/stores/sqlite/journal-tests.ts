@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createSqliteJournal } from 'posthorn/sqlite';
 import { beforeEach, describe, test } from 'vitest';
-import { ampleTime } from '../../support/limits.ts';
-import type { OpenJournal } from '../kit/journal/journal-case.ts';
+import { ampleJournal, type OpenJournal } from '../kit/journal/journal-case.ts';
 import { expectLikeMergeRecords } from '../kit/journal/merge-property.ts';
 import { journalConformance } from '../kit/journal-conformance.ts';
 import type { Connection, OpenDatabase } from './connection.ts';
@@ -18,7 +17,7 @@ export function testJournal(openDatabase: OpenDatabase, { walks }: { readonly wa
     });
 
     const open: OpenJournal = (options) =>
-      createSqliteJournal(database, { scope: randomUUID(), ...ampleTime, ...options });
+      createSqliteJournal(database, { scope: randomUUID(), ...ampleJournal, ...options });
 
     test.each(journalConformance)('$name', ({ check }) => check(open));
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Journal, JournalEntry, JournalRecord, JournalSelection } from 'posthorn';
+import { ampleTime } from '../../../support/limits.ts';
 import { readAll } from '../../../support/read-all.ts';
 
 /** Opens the journal of a scope; without one, of a scope that no other test has. */
@@ -10,6 +11,9 @@ export interface JournalCase {
   readonly name: string;
   readonly check: (open: OpenJournal) => Promise<void>;
 }
+
+/** For the options of every journal whose entries must stay: those of tests are old. */
+export const ampleJournal = { ...ampleTime, retentionMs: Number.MAX_SAFE_INTEGER } as const;
 
 /** The time of records unless told otherwise: 1 March 2025. */
 export const START = 1_740_830_400_000;
