@@ -12,7 +12,8 @@ import { TcpProxy } from '../redis/tcp-proxy.ts';
 import { usePostgres } from './fixture.ts';
 
 const scope = 'journal-storm';
-const EVENTS = 1_000;
+/** Thirds of each tenth of them are sent once, twice and three times. */
+const EVENTS = 1_020;
 /** The deliveries that are under way together. */
 const TOGETHER = 10;
 const OUTAGE_MS = 20_000;
@@ -122,17 +123,14 @@ describe('the journal on a PostgreSQL of its own', () => {
   test('counts exactly while its answers are lost again and again', async () => {
     const { proxy, endpoints, expectEntries } = await open();
     const events = eventsOf(EVENTS);
-    let cuts = 0;
     for (let start = 0; start < EVENTS; start += EVENTS / 10) {
       proxy.treatReplies(start % (EVENTS / 5) === 0 ? 'cut' : 'swallow');
       await sendAll(endpoints, events.slice(start, start + EVENTS / 10));
       const hasFailed = async () => (await endpoints[2]?.receiver.health())?.journal?.ok === false;
       await until('an answer is lost', hasFailed);
-      cuts += 1;
       proxy.treatReplies('pass');
       await until('it answers again', async () => !(await hasFailed()));
     }
-    expect(cuts).toBe(10);
     await expectEntries(events);
   });
 });
