@@ -47,6 +47,25 @@ describe('posthorn on a file of SQLite', () => {
     expect(Object.values(mode ?? {})).toEqual(['wal']);
   });
 
+  test('sqlite migrate says which tables a file of this version did not have yet', async () => {
+    const withoutJournal = async (): Promise<void> => {
+      const database = await fixture.openMigrated();
+      database.exec('drop table posthorn_journal');
+      database.close();
+    };
+    await withoutJournal();
+    expect(await run(['sqlite', 'migrate', fixture.path])).toEqual(
+      printed(`added posthorn_journal to the tables in ${fixture.path}, which are at version 1\n`),
+    );
+    await withoutJournal();
+    expect(jsonLines(await run(['sqlite', 'migrate', fixture.path, '--json']))).toEqual([
+      { file: fixture.path, previous: 1, version: 1, added: ['posthorn_journal'] },
+    ]);
+    expect(await run(['sqlite', 'migrate', fixture.path])).toMatchObject({
+      stdout: `the tables in ${fixture.path} are up to date, at version 1: nothing to do\n`,
+    });
+  });
+
   test('sqlite migrate lets only its user read what it creates, and leaves the mode of a file as it is', async (context) => {
     skipWithoutModes(context);
     const umask = process.umask(0o022);

@@ -1,11 +1,17 @@
 import type { Pool } from 'pg';
-import { createPostgresDeadLetters, createPostgresInbox, createPostgresStore } from 'posthorn/postgres';
+import {
+  createPostgresDeadLetters,
+  createPostgresInbox,
+  createPostgresJournal,
+  createPostgresStore,
+} from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { posthorn } from '../cli/posthorn.ts';
 import { usePostgres } from '../stores/postgres/fixture.ts';
 import { bookings } from '../stores/postgres/ledger.ts';
 import { accepted, openEndpoint } from '../support/open-endpoint.ts';
+import { until } from '../support/until.ts';
 import { recorded } from './fixtures.ts';
 import { SCOPE } from './record.ts';
 import { restoreDatabase } from './restored.ts';
@@ -57,3 +63,32 @@ describe('the tables of version 0.2.0', () => {
     expect(await bookings(pool, event)).toBe(1);
   });
 });
+
+describe.each(recorded.filter(({ hasPostgres }) => hasPostgres))(
+  'the tables of version $version, before that of the journal,',
+  (version) => {
+    test('make the journal say what to do: events are handled all the same, and recorded once it is there', async () => {
+      const database = restoreDatabase(fixture, version);
+      const pool = fixture.connect({ database });
+      // Version 0.3.0 was recorded with it.
+      await pool.query(
+        'drop table if exists posthorn.journal; delete from posthorn.migrations where version > 3',
+      );
+      const journal = createPostgresJournal(pool, { scope: SCOPE });
+      const store = createPostgresStore(pool, { scope: SCOPE });
+      const { send, receiver } = await openEndpoint({ store, journal }, (opened) => opened.on('*', () => {}));
+      const event = createEvent('dispute.updated');
+      expect(await send(event)).toEqual(accepted('processed', event.id));
+      await until('the journal has failed', async () => (await receiver.health()).journal?.ok === false);
+      expect((await receiver.health()).journal).toMatchObject({
+        waiting: 1,
+        error: {
+          message: expect.stringContaining('run migratePostgres(pool) or "npx posthorn postgres migrate"'),
+        },
+      });
+      const env = { POSTGRES_URL: `postgres://postgres@127.0.0.1:${fixture.postgres.port}/${database}` };
+      expect(await posthorn(['postgres', 'migrate'], { env })).toMatchObject({ code: 0 });
+      await until('the entry is there', async () => (await journal.get(event.id))?.outcome === 'processed');
+    });
+  },
+);

@@ -7,10 +7,11 @@ import { packageRoot } from '../support/child-program.ts';
 
 describe('the list of stores', () => {
   test.each(stores)('names what posthorn/$name exports', async (listed) => {
-    const { name, store, deadLetters, inbox, migration } = listed;
+    const { name, store, deadLetters, inbox, journal, migration } = listed;
     const exported: object = await import(`../../src/stores/${name}/index.ts`);
     const functions = Object.keys(exported).filter((key) => /^create/.test(key));
-    expect(functions.sort()).toEqual([store, deadLetters, inbox].filter((key) => key !== undefined).sort());
+    const named = [store, deadLetters, inbox, journal].filter((key) => key !== undefined);
+    expect(functions.sort()).toEqual(named.sort());
     expect(Object.keys(exported).some((key) => /^migrate|Migration$/.test(key))).toBe(
       migration !== undefined,
     );

@@ -116,5 +116,7 @@ insert into posthorn_migrations (version, applied_at) values (${index + 1}, ${NO
   const missing = missingIn(connection);
   for (const { statements } of missing) connection.exec(statements);
   const versions = { previous, version: migrations.length };
-  return previous === versions.version ? { ...versions, added: missing.map(({ table }) => table) } : versions;
+  // None are missing if another process was faster.
+  const hasAdded = previous === versions.version && missing.length > 0;
+  return hasAdded ? { ...versions, added: missing.map(({ table }) => table) } : versions;
 }

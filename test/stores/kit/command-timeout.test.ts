@@ -6,9 +6,12 @@ import { type Sent, silentStores } from './silent-stores.ts';
 type Limit = { readonly commandTimeoutMs?: number };
 
 /** The functions that take the option, by their names. */
-const functions = silentStores.flatMap(({ listed, place, createStore, createDeadLetters }) => [
+const functions = silentStores.flatMap(({ listed, place, createStore, createDeadLetters, createJournal }) => [
   { name: listed.store, open: (limit: Limit) => createStore({ ...place, ...limit }) },
   { name: listed.deadLetters, open: (limit: Limit) => createDeadLetters({ ...place, ...limit }) },
+  ...(createJournal === undefined
+    ? []
+    : [{ name: listed.journal, open: (limit: Limit) => createJournal({ ...place, ...limit }) }]),
 ]);
 
 const claim = { id: 'evt', token: 't', leaseMs: 20_000, retentionMs: 60_000 };
@@ -17,7 +20,7 @@ const claim = { id: 'evt', token: 't', leaseMs: 20_000, retentionMs: 60_000 };
 const operations = silentStores
   // How long those of a file wait that is locked: test/stores/sqlite/fault-tests.ts.
   .filter(({ listed }) => listed.name !== 'sqlite')
-  .flatMap(({ listed, place, createStore, createDeadLetters }) => [
+  .flatMap(({ listed, place, createStore, createDeadLetters, createJournal }) => [
     {
       name: listed.store,
       defaultMs: 2_000,
@@ -30,6 +33,16 @@ const operations = silentStores
       run: async (limit: Limit, sent: Sent = []): Promise<unknown> =>
         createDeadLetters({ ...place, ...limit }, sent).get('evt'),
     },
+    ...(createJournal === undefined
+      ? []
+      : [
+          {
+            name: String(listed.journal),
+            defaultMs: 5_000,
+            run: async (limit: Limit, sent: Sent = []): Promise<unknown> =>
+              createJournal({ ...place, ...limit }, sent).get('evt'),
+          },
+        ]),
   ]);
 
 const [postgres] = silentStores.filter(({ listed }) => listed.name === 'postgres');
@@ -62,12 +75,13 @@ describe('the option commandTimeoutMs', () => {
         expect(end).toBe('none');
         await pass(0.1 * limitMs);
         await ended;
-        expect(end).toMatch(/^(store|dead_letters)_unavailable$/);
+        expect(end).toMatch(/^(store|dead_letters|journal)_unavailable$/);
       }
     },
   );
 
-  test.each(operations.filter(({ name }) => /Redis|Postgres|D1Store/.test(name)))(
+  // A batch of a journal that comes late changes nothing that is wrong.
+  test.each(operations.filter(({ name }) => /Redis|Postgres(?!Journal)|D1Store/.test(name)))(
     'of $name is carried by the operation, for a server that gets it late',
     async ({ name, run }) => {
       const pass = fakeTime();

@@ -3,6 +3,7 @@ import type { Pool } from 'pg';
 import {
   createPostgresDeadLetters,
   createPostgresInbox,
+  createPostgresJournal,
   createPostgresStore,
   migratePostgres,
 } from 'posthorn/postgres';
@@ -15,6 +16,7 @@ import { Seen } from '../../support/seen.ts';
 import { throwing } from '../../support/throwing.ts';
 import { until } from '../../support/until.ts';
 import { createLetter } from '../kit/conformance.ts';
+import { ampleJournal, createRecord, idsOf, write } from '../kit/journal/journal-case.ts';
 import { useDatabase } from './fixture.ts';
 import { bookings, createLedger, type Handle, holdRun, openBook, tracesOf } from './ledger.ts';
 import { type PgBouncer, startPgBouncer } from './pgbouncer.ts';
@@ -44,7 +46,7 @@ describe('through PgBouncer', () => {
     const pools = Array.from({ length: POOL_SIZE * 2 }, () => fixture.connect({ port: bouncer.port }));
     await Promise.all(pools.map((one) => migratePostgres(one, { schema })));
     const { rows } = await direct.query(`select version from ${schema}.migrations order by 1`);
-    expect(rows).toEqual([{ version: 1 }, { version: 2 }, { version: 3 }]);
+    expect(rows).toEqual([{ version: 1 }, { version: 2 }, { version: 3 }, { version: 4 }]);
     const store = createPostgresStore(pool, { scope, schema, ...ampleTime });
     const request = { id: 'evt_1', token: 'a', leaseMs: 20_000, retentionMs: 60_000 };
     expect((await store.claim(request)).state).toBe('claimed');
@@ -54,6 +56,19 @@ describe('through PgBouncer', () => {
     openBook(createPostgresInbox(on, { scope }), handle, {
       store: createPostgresStore(on, { scope: randomUUID(), ...ampleTime }),
     });
+
+  test('several processes write a journal, and read it', async () => {
+    const pools = [pool, ...[1, 2].map(() => fixture.connect({ port: bouncer.port, max: POOL_SIZE }))];
+    const ids = Array.from({ length: 30 }, (_, index) => `evt_${index}`);
+    const journals = pools.map((one) => createPostgresJournal(one, { scope, ...ampleJournal }));
+    const writes = journals.flatMap((journal) =>
+      [ids, ids.toReversed(), ids].map((order) => write(journal, ...order.map((id) => createRecord({ id })))),
+    );
+    await Promise.all(writes);
+    const [journal] = journals;
+    expect(journal && (await idsOf(journal))?.length).toBe(ids.length);
+    for (const id of ids) expect(await journal?.get(id)).toMatchObject({ deliveries: writes.length });
+  });
 
   describe('an inbox', () => {
     test('handles an event once, whatever the store has forgotten', async () => {

@@ -1,5 +1,10 @@
 import { createReceiver } from 'posthorn';
-import { createPostgresDeadLetters, createPostgresInbox, createPostgresStore } from 'posthorn/postgres';
+import {
+  createPostgresDeadLetters,
+  createPostgresInbox,
+  createPostgresJournal,
+  createPostgresStore,
+} from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { deliveryOf } from '../../support/delivery-of.ts';
@@ -9,6 +14,7 @@ import { readAll } from '../../support/read-all.ts';
 import { KEY as SERVED_KEY } from '../../support/served.ts';
 import { until } from '../../support/until.ts';
 import { createLetter } from '../kit/conformance.ts';
+import { ampleJournal, createRecord, idsOf, write } from '../kit/journal/journal-case.ts';
 import { KEY, reportsOf, serve } from '../redis/deliveries.ts';
 import { useDatabase } from './fixture.ts';
 
@@ -58,6 +64,11 @@ describe('a role in PostgreSQL', () => {
     expect((await letters.get('1'))?.id).toBe('1');
     expect(await letters.remove('1')).toBe(true);
     expect((await readAll(letters.list())).map(({ id }) => id)).toEqual(['2']);
+    const journal = createPostgresJournal(pool, { scope: 'billing', ...ampleJournal });
+    for (const id of ['1', '2', '1']) await write(journal, createRecord({ id }));
+    expect(await journal.get('1')).toMatchObject({ deliveries: 2 });
+    expect(await idsOf(journal)).toEqual(['1', '2']);
+    expect(await journal.prune({ olderThanMs: 0 })).toBe(2);
   });
 
   test('that may not delete is warned of once, and served', async () => {
@@ -77,6 +88,23 @@ describe('a role in PostgreSQL', () => {
       ['posthorn cannot delete expired ids from PostgreSQL: permission denied for table events'],
     ]);
     expect((await store.complete(request)).state).toBe('completed');
+  });
+
+  test('that may not delete entries of the journal is warned of once, and they are written', async () => {
+    const user = `${fixture.database}_writer`;
+    await fixture.sql(
+      `create role ${user} login; grant usage on schema posthorn to ${user};
+       grant select, insert, update on posthorn.journal to ${user}`,
+    );
+    vi.spyOn(Math, 'random').mockReturnValue(0);
+    const warn = vi.spyOn(process, 'emitWarning').mockReturnValue();
+    onTestFinished(() => void vi.restoreAllMocks());
+    const journal = createPostgresJournal(fixture.connect({ user }), { scope: 'writer', ...ampleJournal });
+    await write(journal, createRecord({ id: '1' }));
+    await until('the warning', () => warn.mock.calls.length > 0);
+    const words = 'old entries of the journal from PostgreSQL: permission denied for table journal';
+    expect(warn.mock.calls).toEqual([[`posthorn cannot delete ${words}`]]);
+    expect(await idsOf(journal)).toEqual(['1']);
   });
 });
 
@@ -101,6 +129,12 @@ describe('a PostgreSQL without the tables', () => {
     for (const operate of [letters.get, letters.remove]) {
       await expect(operate('evt_1')).rejects.toMatchObject(errorOf('dead_letters_unavailable', advice));
     }
+    const journal = createPostgresJournal(pool, { scope: 'a', schema, ...ampleJournal });
+    const missing = errorOf('journal_unavailable', advice);
+    await expect(write(journal, createRecord())).rejects.toMatchObject(missing);
+    await expect(journal.get('evt_1')).rejects.toMatchObject(missing);
+    await expect(idsOf(journal)).rejects.toMatchObject(missing);
+    await expect(journal.prune({ olderThanMs: 0 })).rejects.toMatchObject(missing);
     const receiver = createReceiver({ signingKey: KEY, store }).on('*', () => {});
     const reports = reportsOf(receiver);
     const deliver = await serve(receiver);

@@ -14,6 +14,7 @@ import { testLatest } from './inbox-latest-tests.ts';
 import { testInbox } from './inbox-tests.ts';
 import { testTransactions } from './inbox-transaction-tests.ts';
 import { driverFolder, untilInstalled } from './install-driver.ts';
+import { testJournal } from './journal-tests.ts';
 import { book, bookings, createLedger, recordsOf } from './ledger.ts';
 import { testMovedFile } from './moved-file-tests.ts';
 import { testDeadLetters, testStore } from './store-tests.ts';
@@ -43,11 +44,13 @@ describe('on better-sqlite3', () => {
   testFullDisk(openDatabase);
   testMovedFile(openDatabase);
   testTurns(openDatabase);
+  testJournal(openDatabase, { walks: 200 });
 
   describe('that gives bigints', () => {
     testStore(safely(openDatabase), { walks: 1 });
     testDeadLetters(safely(openDatabase));
     testInbox(safely(openDatabase));
+    testJournal(safely(openDatabase), { walks: 1 });
   });
 
   describe('a handler of an inbox that calls database.transaction()', () => {

@@ -6,10 +6,11 @@ import {
   journalOutcomes,
 } from '../../../receiver/journal/journal.ts';
 import { show } from '../../../receiver/values/foreign-values.ts';
+import { storableText } from './stored-record.ts';
 
 const MEMBERS = ['type', 'outcome', 'since', 'until', 'resource', 'after', 'limit'];
 
-/** A selection whose members have been checked. */
+/** A selection whose members have been checked; its texts are as they are stored. */
 export interface CheckedSelection {
   /** Undefined if any type will do. */
   readonly type: string | undefined;
@@ -31,11 +32,11 @@ export function readSelection(selection: JournalSelection): CheckedSelection {
     if (text !== undefined && typeof text !== 'string')
       throw invalidOption(name, `must be a text, got ${show(text)}`);
   return {
-    type: type === '*' ? undefined : type,
+    type: type === '*' ? undefined : storableText(type),
     outcome,
     since: readTime('since', selection.since, Number.MIN_SAFE_INTEGER),
     until: readTime('until', selection.until, Number.MAX_SAFE_INTEGER),
-    resource,
+    resource: resource && storableText(resource),
     after,
     limit: limit === undefined ? Number.POSITIVE_INFINITY : readInteger('limit', limit),
   };

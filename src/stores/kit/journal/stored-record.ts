@@ -34,15 +34,13 @@ export function toEntry(json: string, rawBody: Uint8Array | undefined): JournalE
   return rawBody === undefined ? entry : { ...entry, rawBody };
 }
 
-/** In JSON, `\u0000` and half of a surrogate pair, which databases refuse in a text. */
-const UNSTORABLE = /\\u(?:0000|d[89a-f])/i;
+/** The escapes of JSON. Those of the group spell what databases refuse in a text: NUL, and lone surrogates. */
+const ESCAPES = /\\(?:u(0000|d[89a-f][0-9a-f]{2})|.)/gi;
 
-/** The JSON of a value with texts that any database takes: what is refused becomes U+FFFD. */
+/** The JSON of a value with texts that any database takes, names included: what is refused becomes U+FFFD. */
 export function storableJson(value: unknown): string {
-  const json = JSON.stringify(value);
-  if (!UNSTORABLE.test(json)) return json;
-  return JSON.stringify(value, (_name, member: unknown) =>
-    typeof member === 'string' ? storableText(member) : member,
+  return JSON.stringify(value).replace(ESCAPES, (spelled, refused?: string) =>
+    refused === undefined ? spelled : '\ufffd',
   );
 }
 

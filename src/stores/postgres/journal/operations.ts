@@ -5,7 +5,7 @@ import { performance } from '../../../receiver/timing/process-clock.ts';
 import type { Cleaning } from '../../kit/cleaning.ts';
 import type { CheckedSelection } from '../../kit/journal/selection.ts';
 import type { JournalOperations, LookedAt, Place, StoredEntry } from '../../kit/journal/server-journal.ts';
-import { storableJson, storableText } from '../../kit/journal/stored-record.ts';
+import { storableJson } from '../../kit/journal/stored-record.ts';
 import { CLEANING_BATCH, createCleaning } from '../cleaning.ts';
 import { columnOf, type PostgresPool, type PostgresResult } from '../client.ts';
 import { withClient } from '../connection.ts';
@@ -33,7 +33,7 @@ export class PostgresJournalOperations implements JournalOperations {
     const { commandTimeoutMs: limitMs, retentionMs, schema, scope } = settings;
     this.#pool = pool;
     this.#settings = settings;
-    this.#statements = journalStatements(schema);
+    this.#statements = journalStatements(schema, limitMs);
     this.cleaning = createCleaning(pool, {
       schema,
       limitMs,
@@ -74,7 +74,7 @@ export class PostgresJournalOperations implements JournalOperations {
     const { lookAt, lookAtResource } = this.#statements;
     const { rows } = await (resource === undefined
       ? this.#run(lookAt, ...values)
-      : this.#run(lookAtResource, ...values, storableText(resource)));
+      : this.#run(lookAtResource, ...values, resource));
     return rows.map((row) => ({
       firstReceivedAt: Number(row.first_received_at),
       key: String(row.key),

@@ -32,24 +32,28 @@ const ROW = `key, json_strip_nulls(json_build_object(
   'handled', handled, 'resource', resource, 'headers', headers
 ))::text as json, encode(raw_body, 'base64') as raw_body`;
 
-/** Returns the statements; `schema` is quoted. */
-export function journalStatements(schema: string): JournalStatements {
+/** Returns the statements; `schema` is quoted. A statement waits for a row for `limitMs` at most. */
+export function journalStatements(schema: string, limitMs: number): JournalStatements {
   const table = `${schema}.journal`;
+  // An ORDER BY without `entry` would mean the texts that are returned.
   const lookAt = (ofResource = ''): string => `
 select first_received_at::text as first_received_at, key, (
   ($5::text is null or coalesce(type = $5, false))
   and ($6::text is null or coalesce(left(type, length($6)) = $6, false))
   and ($7::text is null or outcome = $7)
 )::text as matches
-from ${table}
+from ${table} as entry
 where scope = $1 and (first_received_at, key) > ($2::bigint, $3) and first_received_at < $4::bigint ${ofResource}
-order by first_received_at, key limit ${MOST_LOOKED_AT}`;
+order by entry.first_received_at, entry.key limit ${MOST_LOOKED_AT}`;
   return {
-    record: record(table),
+    record: record(table, limitMs),
     find: `
-select ${ROW} from ${table}
-where scope = $1 and (key = $2 or (event_key is not null and left(id, ${START_OF}) = left($3, ${START_OF}) and id = $3))
-limit 2`,
+select ${ROW} from ${table} where scope = $1 and key = $2
+union all (
+  select ${ROW} from ${table}
+  where scope = $1 and key <> $2 and event_key is not null
+  and left(id, ${START_OF}) = left($3, ${START_OF}) and id = $3 limit 2
+)`,
     read: `select ${ROW} from ${table} where scope = $1 and key = any ($2::text[])`,
     lookAt: lookAt(),
     lookAtResource: lookAt(`and left(resource, ${START_OF}) = left($8, ${START_OF}) and resource = $8`),
@@ -57,7 +61,7 @@ limit 2`,
 with gone as (
   delete from ${table} where ctid = any (array(
     select ctid from ${table}
-    where scope = $1 and first_received_at < extract(epoch from now()) * 1000 - $2::float8
+    where scope = $1 and first_received_at < greatest(extract(epoch from now()) * 1000 - $2::float8, 0)::bigint
     order by first_received_at limit ${CLEANING_BATCH} for update skip locked
   )) returning 1
 )
@@ -66,10 +70,17 @@ select count(*)::text as deleted from gone`,
 }
 
 /**
- * The rows are locked in the order of their keys, so that two processes never wait for each other. A row that
- * this batch has changed already stays as it is.
+ * The batches that a row remembers. A batch comes again some seconds later at the most, and meanwhile only
+ * other processes that got the event have changed its row.
  */
-function record(table: string): string {
+const KEPT_BATCHES = 10;
+
+/**
+ * The rows are locked in the order of their keys, so that two processes never wait for each other. A row that
+ * this batch has changed already stays as it is. Without a limit, each try for a locked row would leave a
+ * process of PostgreSQL behind that waits.
+ */
+function record(table: string, limitMs: number): string {
   const isMoreFinal = '(excluded.finality, excluded.decided_at) > (present.finality, present.decided_at)';
   const ofMoreFinal = ['outcome', 'code', 'finality', 'decided_at'].map(
     (name) => `${name} = case when ${isMoreFinal} then excluded.${name} else present.${name} end`,
@@ -91,9 +102,11 @@ from json_to_recordset($3::json) as given (
   finality smallint, "decidedAt" bigint, handled text[], resource text, headers json, "bodyAt" integer,
   "bodyLength" integer
 )
+where set_config('lock_timeout', '${limitMs}', true) is not null
 order by "storedKey" collate "C"
 on conflict (scope, key) do update set
   batch = excluded.batch,
+  earlier_batches = (array_prepend(present.batch, present.earlier_batches))[1:${KEPT_BATCHES}],
   first_received_at = least(present.first_received_at, excluded.first_received_at),
   last_received_at = greatest(present.last_received_at, excluded.last_received_at),
   deliveries = present.deliveries + excluded.deliveries,
@@ -103,5 +116,5 @@ on conflict (scope, key) do update set
     group by name order by min(position)
   ) end,
   ${[...ofMoreFinal, ...known].join(',\n  ')}
-where present.batch <> excluded.batch`;
+where excluded.batch <> present.batch and excluded.batch <> all (coalesce(present.earlier_batches, '{}'))`;
 }

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { toKey } from '../../../receiver/dedupe/store.ts';
 import type { Journal, JournalRecord } from '../../../receiver/journal/journal.ts';
 import { keyOfRecord, mergeRecords } from '../../../receiver/journal/record.ts';
@@ -31,6 +32,12 @@ export type SqliteJournalOptions = JournalOptions;
  * The rows that are deleted in one transaction: some milliseconds, during which the event loop is blocked.
  */
 const CLEANING_BATCH = 200;
+
+/**
+ * The batches that are remembered. A receiver writes one again if the journal was slower than the receiver
+ * waits, and both writes may come through.
+ */
+const KEPT_BATCHES = 100;
 
 /**
  * Keeps a record of the events in a file of SQLite, for people: an entry for each authentic event that a
@@ -68,6 +75,7 @@ function createOperations(
   connection: SqliteConnection,
   { commandTimeoutMs: limitMs, retentionMs, scope }: JournalSettings,
 ): JournalOperations {
+  const written = new LRUCache<string, true>({ max: KEPT_BATCHES });
   const read = (statement: SqlStatement): Promise<readonly Row[]> =>
     explained(() => retryWhileBusy(limitMs, () => connection.read(() => connection.all(statement))));
   const write = <T>(work: () => T): Promise<T> =>
@@ -79,10 +87,14 @@ function createOperations(
     });
 
   return {
-    record: ({ records }) =>
-      write(() => {
+    record: async ({ batchId, records }) => {
+      const isNew = await write(() => {
+        if (written.has(batchId)) return false;
         for (const record of records) mergeInto(connection, scope, record);
-      }),
+        return true;
+      });
+      if (isNew) written.set(batchId, true);
+    },
     find: async (key, id) => (await read(findEntries(scope, key, id))).map(toStoredEntry),
     read: async (keys) => (await read(readEntries(scope, keys))).map(toStoredEntry),
     lookAt: async (selection, after) =>

@@ -1,0 +1,26 @@
+import { randomUUID } from 'node:crypto';
+import { createSqliteJournal } from 'posthorn/sqlite';
+import { beforeEach, describe, test } from 'vitest';
+import { ampleJournal, type OpenJournal } from '../kit/journal/journal-case.ts';
+import { expectLikeMergeRecords } from '../kit/journal/merge-property.ts';
+import { journalConformance } from '../kit/journal-conformance.ts';
+import type { Connection, OpenDatabase } from './connection.ts';
+import { useSqlite } from './fixture.ts';
+
+/** What every journal promises; `walks` is how many random lists of records are merged. */
+export function testJournal(openDatabase: OpenDatabase, { walks }: { readonly walks: number }): void {
+  describe('the journal in SQLite', () => {
+    const fixture = useSqlite(openDatabase);
+    let database: Connection;
+    beforeEach(async () => {
+      database = await fixture.openMigrated();
+    });
+
+    const open: OpenJournal = (options) =>
+      createSqliteJournal(database, { scope: randomUUID(), ...ampleJournal, ...options });
+
+    test.each(journalConformance)('$name', ({ check }) => check(open));
+
+    test('joins records in any order as receivers do', () => expectLikeMergeRecords(open, walks));
+  });
+}
