@@ -90,10 +90,10 @@ function record(table: string, limitMs: number): string {
   );
   return `
 insert into ${table} as present (
-  scope, batch, key, id, event_key, type, provider, account, created_at, first_received_at, last_received_at,
+  scope, batches, key, id, event_key, type, provider, account, created_at, first_received_at, last_received_at,
   deliveries, attempts, outcome, code, finality, decided_at, handled, resource, headers, raw_body
 )
-select $1, $2::uuid, "storedKey", id, key, type, provider, account, "createdAt", "firstReceivedAt", "lastReceivedAt",
+select $1, array[$2::uuid], "storedKey", id, key, type, provider, account, "createdAt", "firstReceivedAt", "lastReceivedAt",
   deliveries, attempts, outcome, code, finality, "decidedAt", handled, resource, headers,
   case when "bodyLength" is not null then substring($4::bytea from "bodyAt" for "bodyLength") end
 from json_to_recordset($3::json) as given (
@@ -105,8 +105,7 @@ from json_to_recordset($3::json) as given (
 where set_config('lock_timeout', '${limitMs}', true) is not null
 order by "storedKey" collate "C"
 on conflict (scope, key) do update set
-  batch = excluded.batch,
-  earlier_batches = (array_prepend(present.batch, present.earlier_batches))[1:${KEPT_BATCHES}],
+  batches = (excluded.batches || present.batches)[1:${KEPT_BATCHES}],
   first_received_at = least(present.first_received_at, excluded.first_received_at),
   last_received_at = greatest(present.last_received_at, excluded.last_received_at),
   deliveries = present.deliveries + excluded.deliveries,
@@ -116,5 +115,5 @@ on conflict (scope, key) do update set
     group by name order by min(position)
   ) end,
   ${[...ofMoreFinal, ...known].join(',\n  ')}
-where excluded.batch <> present.batch and excluded.batch <> all (coalesce(present.earlier_batches, '{}'))`;
+where not excluded.batches <@ present.batches`;
 }

@@ -3,8 +3,8 @@ export const START_OF = 200;
 
 /**
  * The table of journals, in the version that made it. `key` is that of the event, or its digest if it is
- * long; `event_key` is the key in full, unless it is the id. `batch` is the last batch that changed the row,
- * and `earlier_batches` has those before it. `schema` is quoted.
+ * long; `event_key` is the key in full, unless it is the id. `batches` are those that changed the row last.
+ * `schema` is quoted.
  */
 export function journalTable(schema: string): string {
   return `
@@ -13,8 +13,6 @@ create table ${schema}.journal (
   last_received_at bigint not null,
   decided_at bigint not null,
   created_at double precision,
-  batch uuid not null,
-  earlier_batches uuid[],
   deliveries integer not null,
   attempts integer not null,
   finality smallint not null,
@@ -29,6 +27,7 @@ create table ${schema}.journal (
   code text,
   resource text,
   handled text[] not null,
+  batches uuid[] not null,
   headers json,
   raw_body bytea,
   primary key (scope, key)
