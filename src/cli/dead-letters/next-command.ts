@@ -2,6 +2,7 @@ import { flag, valued } from '../command-words.ts';
 import { programName } from '../program-name.ts';
 import { quote } from '../quote.ts';
 import { letterPlaces } from '../stores/subjects.ts';
+import { timeText } from '../time-text.ts';
 import type { Portion } from './portion.ts';
 import type { Selection, SelectionOptions } from './selection.ts';
 import type { SourceOptions } from './source.ts';
@@ -45,7 +46,7 @@ function selectionWords({ all, type, reason, since, limit, after }: SelectionOpt
     ...flag('all', all),
     ...valued('type', type),
     ...valued('reason', reason),
-    ...valued('since', since === undefined ? undefined : new Date(since).toISOString()),
+    ...valued('since', since === undefined ? undefined : timeText(since)),
     ...valued('limit', limit?.toString()),
     ...valued('after', after),
   ];

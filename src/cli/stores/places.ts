@@ -46,6 +46,9 @@ export class Places {
   readonly #reachable: readonly Reachable[];
   readonly #servers: readonly (Reachable & NonNullable<Reachable['address']>)[];
 
+  /** The stores without an address. */
+  readonly #others: readonly Reachable[];
+
   /** `stores` are those that can keep the data. */
   constructor(subject: Subject, stores: readonly ListedStore[]) {
     this.#subject = subject;
@@ -55,6 +58,7 @@ export class Places {
     this.#servers = this.#reachable.flatMap(({ address, ...store }) =>
       address === undefined ? [] : [{ ...store, ...address }],
     );
+    this.#others = this.#reachable.filter(({ address }) => address === undefined);
   }
 
   /** Lists, for an error, the variable or the option of each store. */
@@ -68,12 +72,11 @@ export class Places {
   /** Says in the help of a command how to name the place. */
   get help(): string {
     const { name, verb, otherPlace } = this.#subject;
-    const others = this.#reachable.filter(({ address }) => address === undefined);
     const byScope = this.#servers.map(({ title, variable, remark }) =>
       remark === undefined ? `a ${title} at ${variable}` : `a ${title} at ${variable} (${remark})`,
     );
-    const byOption = others.map(({ flag, value }) => `${flag} ${value.toUpperCase()}`);
-    const remarks = others.flatMap(({ title, remark }) => (remark ? [`For ${title} ${remark}.`] : []));
+    const byOption = this.#others.map(({ flag, value }) => `${flag} ${value.toUpperCase()}`);
+    const remarks = this.#others.flatMap(({ title, remark }) => (remark ? [`For ${title} ${remark}.`] : []));
     const first = otherPlace === undefined ? '' : `${otherPlace}, `;
     const places =
       `Where ${name} ${verb}: ${first}--scope SCOPE for ${inOneList(byScope, 'or')}, ` +
@@ -146,7 +149,10 @@ export class Places {
       const place = process.env[server.variable];
       return place === undefined ? [] : [{ ...server, place }];
     });
-    if (found === undefined) throw usageError(this.addressComplaint);
+    if (found === undefined) {
+      const flags = this.#others.map(({ flag }) => flag);
+      throw usageError(`${this.addressComplaint}; or give ${inOneList(flags, 'or')}`);
+    }
     if (other === undefined) return found;
     throw usageError(
       `both ${found.title} and ${other.title} are named, but ${this.inOnePlace}: ` +
