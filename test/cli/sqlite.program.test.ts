@@ -97,10 +97,9 @@ describe('posthorn on a file of SQLite', () => {
     expect(listed).toMatchObject({ code: 0, stderr: '' });
     const [first, , summary] = jsonLines(listed);
     expect(first).toMatchObject({ kind: 'event', id: 'evt_1', outcome: 'processed' });
-    const next = `posthorn events list --limit 2 --after evt_2 ${place.join(' ')} --json`;
-    expect(summary).toEqual({ kind: 'summary', events: 2, more: true, next });
-    const [, ...rest] = next.split(' ');
-    expect(jsonLines(await run(rest)).map(({ id }) => id)).toEqual(['evt_3', undefined]);
+    const next = `events list --limit 2 --after evt_2 ${place.join(' ')} --json`;
+    expect(summary).toMatchObject({ events: 2, more: true, next: expect.stringContaining(` ${next}`) });
+    expect(jsonLines(await run(next.split(' '))).map(({ id }) => id)).toEqual(['evt_3', undefined]);
     const shown = await run(['events', 'show', 'evt_3', ...place]);
     expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining('\n{"id":"evt_3"') });
     const prune = ['events', 'prune', '--older-than', '1d', ...place];
