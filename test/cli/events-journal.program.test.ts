@@ -12,7 +12,7 @@ import {
   record,
   recordsOf,
 } from './journal-entries.ts';
-import { type Ended, jsonLines, paste, posthorn, posthornProcess } from './posthorn.ts';
+import { type Ended, jsonLines, paste, posthornProcess } from './posthorn.ts';
 
 const database = useDatabase();
 const HOUR_MS = 3_600_000;
@@ -106,7 +106,9 @@ describe('posthorn events list', () => {
     const { run } = await open([
       ...recordsOf(['evt_1', 'evt_2', 'evt_3', 'evt_4', 'evt_5']).map((each) => ({ ...each, ...PARKED })),
       { ...ofStripe, ...PARKED, firstReceivedAt: FIRST_AT + 1 },
-      record('evt_handled', { firstReceivedAt: FIRST_AT + 2 }),
+      record('evt_handled', { firstReceivedAt: FIRST_AT + 2, resource: 'TR1' }),
+      record('evt_retried', { firstReceivedAt: FIRST_AT + 3, resource: 'TR1' }),
+      record('evt_now', { ...PARKED, firstReceivedAt: Date.now() }),
     ]);
     let ended = await run('list --outcome parked --since 2026-03-01 --until 1h --limit 2 --json');
     const pages: unknown[] = [];
@@ -123,9 +125,9 @@ describe('posthorn events list', () => {
       ['evt_2', 'evt_3'],
       ['evt_4', 'evt_5'],
     ]);
-    const text = await run('list --limit 1 --type *');
+    const text = await run('list --limit 1 --type * --resource TR1 --since 2026-03-01');
     expect(text.stdout).toMatch(
-      /\n1 event, and more beyond --limit\nthe rest: posthorn events list --type '\*' --limit 1 --after evt_1 --scope billing-\d+\n$/,
+      /\n1 event, and more beyond --limit\nthe rest: posthorn events list --type '\*' --resource TR1 --since 2026-03-01T00:00:00\.000Z --limit 1 --after evt_handled --scope billing-\d+\n$/,
     );
   });
 
