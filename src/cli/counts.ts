@@ -10,3 +10,8 @@ export function countsOf(...counts: readonly (readonly [number, string])[]): str
     .map(([count, what]) => `${count} ${what}`)
     .join(', ');
 }
+
+/** A number of things, as in `1 event` or `2 events`. */
+export function plural(count: number, thing: string, things: string = `${thing}s`): string {
+  return `${count} ${count === 1 ? thing : things}`;
+}

@@ -94,6 +94,7 @@ export function exitCodeOf(error: unknown): ExitCode {
       'dead_letters_unavailable',
       'store_unavailable',
       'queue_unavailable',
+      'journal_unavailable',
     ].includes(error.code);
   return isUnreachable ? exitCodes.unreachable : exitCodes.failed;
 }

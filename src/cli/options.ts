@@ -77,6 +77,14 @@ export function parsePort(text: string): number {
   throw new InvalidArgumentError('It must be a whole number from 0 to 65535.');
 }
 
+/** The options that take a part of a list. */
+export function portionOptions(): readonly Option[] {
+  return [
+    new Option('--limit <number>', 'only the first so many of the list').argParser(parseCount),
+    new Option('--after <id>', 'only those that follow this one in the list'),
+  ];
+}
+
 /** Reads a number of things. */
 export function parseCount(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);

@@ -25,6 +25,12 @@ export async function loadReceiver(path: string, json: boolean): Promise<Receive
   );
 }
 
+/** Returns the settings of the receiver. Throws a usage error for one of an earlier version. */
+export function requireReceiverSettings({ settings }: ReceiverModule): Settings {
+  if (settings !== undefined) return settings;
+  throw usageError('the receiver is of posthorn 0.2 or earlier: the module must import this version');
+}
+
 function isReceiver(thing: unknown): thing is Receiver & Pick<ReceiverModule, 'settings'> {
   return (
     isObject(thing) &&

@@ -27,13 +27,14 @@ export interface ListedStore {
   readonly migration?: string;
   readonly platforms: readonly Platform[];
   /**
-   * The option `--<name>` of `posthorn dead-letters`. Without it the program cannot reach the dead letters.
+   * The option `--<name>` of `posthorn dead-letters`, and of `posthorn events` for a store with a journal.
+   * Without it the program cannot reach the store.
    */
-  readonly option?: LettersOption;
+  readonly option?: PlaceOption;
 }
 
-/** The option that says where the dead letters of a store are. */
-export interface LettersOption {
+/** The option that says where a store is. */
+export interface PlaceOption {
   /** The name of its value, and the noun for it. */
   readonly value: string;
   readonly noun: string;

@@ -144,6 +144,7 @@ describe('posthorn dead-letters list', () => {
     },
     { args: ['--dir', '.', '--since', 'yesterday'], message: /It must be a time such as/ },
     { args: ['--dir', '.', '--since', '2026-02-30'], message: /It must be a time such as/ },
+    { args: ['--dir', '.', '--since', '999999999d'], message: /It must be a time such as/ },
   ])('$args is exit code 2', async ({ args, message }) => {
     const cwd = temporaryDirectory();
     const ended = await posthorn(['dead-letters', 'list', ...args], { cwd });

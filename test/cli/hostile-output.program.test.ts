@@ -129,15 +129,27 @@ function nastyEvent(): string {
   return JSON.stringify({ id: NASTY, type: `transfer.${NASTY}`, created_at, data: { [NASTY]: NASTY } });
 }
 
-/** A module with a receiver whose handler fails, and a letter; all that they say is nasty. */
+/** A module with a receiver whose handler fails, a letter and a journal; all that they say is nasty. */
 async function writeReceiver(): Promise<string> {
   const { file } = await writeModule(
     `${LETTERS_BESIDE}
     import { createMemoryStore } from 'posthorn';
     const store = { ...createMemoryStore() };
-    export const receiver = createReceiver({ signingKey: 'k', deadLetters, store });
+    const nasty = ${JSON.stringify(NASTY)};
+    const entry = {
+      ...{ id: nasty, key: nasty, type: nasty, provider: nasty, account: nasty, resource: nasty },
+      ...{ firstReceivedAt: 0, lastReceivedAt: 9e15, deliveries: 1, attempts: 1, handled: [nasty] },
+      ...{ outcome: nasty, code: nasty, headers: { [nasty]: [nasty] }, rawBody: Buffer.from(nasty) },
+    };
+    const journal = {
+      record: async () => {},
+      get: async () => entry,
+      list: async function* () { yield entry; },
+      prune: async () => { throw new Error(nasty); },
+    };
+    export const receiver = createReceiver({ signingKey: 'k', deadLetters, store, journal });
     receiver.observe(() => {});
-    receiver.on('*', () => { throw new Error(${JSON.stringify(NASTY)}); });`,
+    receiver.on('*', () => { throw new Error(nasty); });`,
     [nastyLetter()],
   );
   return file;
@@ -217,6 +229,15 @@ const others: Readonly<Record<string, (json: readonly string[]) => Promise<Print
       ...['events', 'accept', writeEvents([nastyEvent(), JSON.stringify({ event: 5 })])],
       ...['--receiver', await writeReceiver(), '--yes', ...json],
     ]),
+  'events list': async (json) =>
+    posthorn(['events', 'list', '--limit', '1', '--receiver', await writeReceiver(), ...json]),
+  'events show': async (json) =>
+    posthorn(['events', 'show', NASTY, '--receiver', await writeReceiver(), ...json]),
+  'events prune': async (json) =>
+    posthorn([
+      ...['events', 'prune', '--older-than', '1d', '--yes'],
+      ...['--receiver', await writeReceiver(), ...json],
+    ]),
   'ids import': async (json) =>
     posthorn(['ids', 'import', join('missing', NASTY), '--receiver', await writeReceiver(), ...json]),
   'sqlite migrate': async (json) => posthorn(['sqlite', 'migrate', join('missing', NASTY), ...json]),
@@ -229,7 +250,7 @@ describe.each(Object.entries(others))('posthorn %s', (name, run) => {
   test.each([[], ['--json']])('prints nothing that drives a terminal, %j', async (...json) => {
     const ended = await run(json);
     // The body of an answer or of a letter has several lines, and is the last that is printed.
-    expectHarmless(ended, json.length === 0 && (name === 'send' || name === 'dead-letters show'));
+    expectHarmless(ended, json.length === 0 && ['send', 'dead-letters show', 'events show'].includes(name));
     expectShown(ended);
   });
 });

@@ -22,6 +22,9 @@ const commands = [
   'dead-letters show',
   'dead-letters replay',
   'dead-letters drop',
+  'events list',
+  'events show',
+  'events prune',
   'events accept',
   'ids import',
   'webhooks list',
@@ -108,6 +111,11 @@ describe('posthorn', () => {
       command: 'dead-letters',
       rooms: ['src/cli'],
       others: /src\/(service\/(?!client\/service-error)|stores\/(?!file|kit)[^/]+\/)/,
+    },
+    {
+      command: 'events',
+      rooms: ['src/cli'],
+      others: /src\/(service\/(?!client\/service-error)|stores\/(?!memory|kit)[^/]+\/)/,
     },
   ])('$command loads no module of another command, which would make it slower', async (tested) => {
     const { command, rooms, others } = tested;

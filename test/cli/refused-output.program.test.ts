@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url';
 import type { Command } from 'commander';
 import { createClient } from 'posthorn/client';
 import { createFileDeadLetters } from 'posthorn/file';
+import { createPostgresJournal } from 'posthorn/postgres';
 import { createSandbox, type Sandbox } from 'posthorn/sandbox';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { usePostgres } from '../stores/postgres/fixture.ts';
@@ -16,6 +17,7 @@ import { KEY } from '../support/served.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { until } from '../support/until.ts';
 import { eventOf, writeEvents } from './accepting.ts';
+import { fillJournal, record } from './journal-entries.ts';
 import { directoryOf, letter } from './letters.ts';
 import { paste } from './posthorn.ts';
 import { LETTERS_BESIDE, writeModule } from './receiver-module.ts';
@@ -58,6 +60,12 @@ const letters = (...ids: string[]): Promise<string> => directoryOf(ids.map((id) 
 async function ids(directory: string): Promise<readonly string[]> {
   const found = await readAll(createFileDeadLetters(directory).list());
   return found.map(({ id }) => id);
+}
+
+/** The options of a journal with an event. */
+async function journalOf(scope: string): Promise<readonly string[]> {
+  await fillJournal(createPostgresJournal(fixture.connect(), { scope }), [record('evt_1')]);
+  return ['--scope', scope, '--postgres', fixture.url()];
 }
 
 interface Case {
@@ -137,6 +145,9 @@ const cases: Readonly<Record<string, Case>> = {
     const { file } = await writeModule(SHARED);
     return [writeEvents([eventOf('evt_1')]), '--receiver', file, '--yes'];
   }),
+  'events list': { args: () => journalOf('listed'), changes: false },
+  'events show': { args: async () => ['evt_1', ...(await journalOf('shown'))], changes: false },
+  'events prune': changes(async () => ['--older-than', '1d', '--yes', ...(await journalOf('pruned'))]),
   'ids import': changes(async () => {
     const { file } = await writeModule(SHARED);
     const list = join(temporaryDirectory(), 'ids.tsv');

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { createSqliteDeadLetters } from 'posthorn/sqlite';
+import { createSqliteDeadLetters, createSqliteJournal } from 'posthorn/sqlite';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { stores } from '../../src/stores/list.ts';
 import { openDatabase, standInPath } from '../stores/sqlite/driver.ts';
@@ -8,6 +8,7 @@ import { useSqlite } from '../stores/sqlite/fixture.ts';
 import { type CopiedPackage, copyPackage } from '../support/copied-package.ts';
 import { skipWithoutModes } from '../support/skip-if.ts';
 import { printed } from './ended.ts';
+import { fillJournal, recordsOf } from './journal-entries.ts';
 import { letter, nothingSkipped } from './letters.ts';
 import { jsonLines, posthorn } from './posthorn.ts';
 
@@ -105,6 +106,25 @@ describe('posthorn on a file of SQLite', () => {
     const dropped = await run(['dead-letters', 'drop', '--all', '--yes', ...place, '--json']);
     expect(jsonLines(dropped).at(-1)).toMatchObject({ dropped: 20 });
     expect(await deadLetters.get('evt_7')).toBeUndefined();
+  });
+
+  test('events lists, shows and prunes the journal of a scope', async () => {
+    const journal = createSqliteJournal(await fixture.openMigrated(), { scope: 'billing-test' });
+    await fillJournal(journal, recordsOf(['evt_1', 'evt_2', 'evt_3']));
+    const place = ['--scope', 'billing-test', '--sqlite', fixture.path];
+    const listed = await run(['events', 'list', ...place, '--limit', '2', '--json']);
+    expect(listed).toMatchObject({ code: 0, stderr: '' });
+    const [first, , summary] = jsonLines(listed);
+    expect(first).toMatchObject({ kind: 'event', id: 'evt_1', outcome: 'processed' });
+    const next = `events list --limit 2 --after evt_2 ${place.join(' ')} --json`;
+    expect(summary).toMatchObject({ events: 2, more: true, next: expect.stringContaining(` ${next}`) });
+    expect(jsonLines(await run(next.split(' '))).map(({ id }) => id)).toEqual(['evt_3', undefined]);
+    const shown = await run(['events', 'show', 'evt_3', ...place]);
+    expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining('\n{"id":"evt_3"') });
+    const prune = ['events', 'prune', '--older-than', '1d', ...place];
+    expect(await run([...prune, '--dry-run'])).toEqual(printed('3 would be pruned\n'));
+    expect(await run([...prune, '--yes'])).toEqual(printed('3 pruned\n'));
+    expect(await journal.get('evt_1')).toBeUndefined();
   });
 
   test('says what is wrong with the file', async () => {

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { defineCommand } from '../define-command.ts';
 import { EXIT_CODES_HELP } from '../failure.ts';
-import { PLACES_HELP } from '../stores/place-options.ts';
+import { letterPlaces } from '../stores/subjects.ts';
 import { drop } from './drop.ts';
 import { filterOptions } from './filter-options.ts';
 import { list, show } from './read.ts';
@@ -9,7 +9,7 @@ import { replay } from './replay.ts';
 import { sourceOptions } from './source.ts';
 
 const WHERE_HELP = `
-${PLACES_HELP}
+${letterPlaces.help}
 The module exports \`receiver\`, or has it as its default export, and must not start a server:
 
   // receiver.js

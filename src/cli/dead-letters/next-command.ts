@@ -1,7 +1,8 @@
 import { flag, valued } from '../command-words.ts';
 import { programName } from '../program-name.ts';
 import { quote } from '../quote.ts';
-import { namedPlaceWords } from '../stores/place-options.ts';
+import { letterPlaces } from '../stores/subjects.ts';
+import { timeText } from '../time-text.ts';
 import type { Portion } from './portion.ts';
 import type { Selection, SelectionOptions } from './selection.ts';
 import type { SourceOptions } from './source.ts';
@@ -33,8 +34,8 @@ export function nextList(after: string, options: NextOptions): string {
 }
 
 function commandOf(verb: string, selected: readonly string[], options: NextOptions): string {
-  const { dir, scope, receiver, json, yes } = options;
-  const place = [...valued('dir', dir), ...valued('scope', scope), ...namedPlaceWords(options)];
+  const { dir, receiver, json, yes } = options;
+  const place = [...valued('dir', dir), ...letterPlaces.wordsOf(options)];
   const others = [...valued('receiver', receiver), ...flag('json', json), ...flag('yes', yes)];
   return [programName(), 'dead-letters', verb, ...selected, ...place, ...others].join(' ');
 }
@@ -45,7 +46,7 @@ function selectionWords({ all, type, reason, since, limit, after }: SelectionOpt
     ...flag('all', all),
     ...valued('type', type),
     ...valued('reason', reason),
-    ...valued('since', since === undefined ? undefined : new Date(since).toISOString()),
+    ...valued('since', since === undefined ? undefined : timeText(since)),
     ...valued('limit', limit?.toString()),
     ...valued('after', after),
   ];

@@ -1,8 +1,8 @@
 import type { DeadLetter } from '../../receiver/dead-letters/dead-letters.ts';
 import type { Output } from '../output.ts';
 import { colours, line, type Printable } from '../terminal-text.ts';
-import { letterTime } from './letter-table.ts';
-import { summaryOf } from './print-letter.ts';
+import { timeText } from '../time-text.ts';
+import { valueOfLetter } from './print-letter.ts';
 
 interface Group {
   readonly type: string | undefined;
@@ -21,7 +21,7 @@ export class Overview {
   static async of(letters: AsyncIterable<DeadLetter>, output: Output): Promise<Overview> {
     const overview = new Overview();
     for await (const letter of letters) {
-      if (output.json) output.print({ kind: 'letter', ...summaryOf(letter) }, () => '');
+      if (output.json) output.print(valueOfLetter(letter), () => '');
       overview.#add(letter);
     }
     return overview;
@@ -34,7 +34,7 @@ export class Overview {
   /** The members of the summary. */
   toValue(): object {
     if (this.#count === 0) return { groups: [] };
-    const [oldestParkedAt, newestParkedAt] = [letterTime(this.#oldest), letterTime(this.#newest)];
+    const [oldestParkedAt, newestParkedAt] = [timeText(this.#oldest), timeText(this.#newest)];
     return { oldestParkedAt, newestParkedAt, groups: this.#sorted() };
   }
 
@@ -43,7 +43,7 @@ export class Overview {
     const groups = this.#sorted();
     const width = String(groups[0]?.count).length;
     return [
-      `parked from ${letterTime(this.#oldest)} to ${letterTime(this.#newest)}`,
+      `parked from ${timeText(this.#oldest)} to ${timeText(this.#newest)}`,
       ...groups.map(
         ({ type = '?', reason, count }) =>
           line`  ${String(count).padStart(width)} ${colours.strong(type)} ${reason}`,

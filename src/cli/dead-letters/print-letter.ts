@@ -1,8 +1,10 @@
 import type { DeadLetter } from '../../receiver/dead-letters/dead-letters.ts';
-import type { Output } from '../output.ts';
+import { plural } from '../counts.ts';
+import type { ListForm } from '../print-list.ts';
+import type { Row } from '../table.ts';
 import { colours, line, type TerminalText } from '../terminal-text.ts';
-import { nameOf, senderFields } from './letter-sender.ts';
-import { letterTime, tableOf } from './letter-table.ts';
+import { minuteText, timeText } from '../time-text.ts';
+import { nameOf, senderFields, senderOf } from './letter-sender.ts';
 
 /** The summary of a dead letter, without its body and its headers. */
 export function summaryOf(letter: DeadLetter): object {
@@ -14,40 +16,51 @@ export function summaryOf(letter: DeadLetter): object {
     type,
     reason,
     message,
-    receivedAt: letterTime(receivedAt),
-    parkedAt: letterTime(parkedAt),
-    ...(lastTriedAt !== undefined && { lastTriedAt: letterTime(lastTriedAt) }),
+    receivedAt: timeText(receivedAt),
+    parkedAt: timeText(parkedAt),
+    ...(lastTriedAt !== undefined && { lastTriedAt: timeText(lastTriedAt) }),
     attempts,
     handled,
-    ...(runningUntil !== undefined && { runningUntil: letterTime(runningUntil) }),
+    ...(runningUntil !== undefined && { runningUntil: timeText(runningUntil) }),
   };
 }
 
 /** A dead letter on one line. */
 function lineOfLetter(letter: DeadLetter): TerminalText {
   const { type = '?', reason, message, parkedAt, attempts } = letter;
-  const when = colours.minor(letterTime(parkedAt));
-  const count = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`;
-  return line`${when} ${colours.strong(type)} ${nameOf(letter)} after ${count}, ${reason}: ${message}`;
+  const when = colours.minor(timeText(parkedAt));
+  return line`${when} ${colours.strong(type)} ${nameOf(letter)} after ${plural(attempts, 'attempt')}, ${reason}: ${message}`;
 }
 
-/**
- * Prints dead letters: one line each as they come, or on a terminal one table at the end. Resolves with their
- * number, and the id of the last one.
- */
-export async function printLetters(
-  letters: AsyncIterable<DeadLetter>,
-  output: Output,
-): Promise<{ readonly count: number; readonly lastId: string | undefined }> {
-  const listed: DeadLetter[] = [];
-  let count = 0;
-  let lastId: string | undefined;
-  for await (const letter of letters) {
-    count += 1;
-    lastId = letter.id;
-    if (output.isTerminal) listed.push(letter);
-    else output.print({ kind: 'letter', ...summaryOf(letter) }, () => lineOfLetter(letter));
-  }
-  if (listed.length > 0) output.print({}, () => tableOf(listed, process.stdout.columns));
-  return { count, lastId };
+/** A dead letter on one line of JSON. */
+export function valueOfLetter(letter: DeadLetter): object {
+  return { kind: 'letter', ...summaryOf(letter) };
+}
+
+/** The list of dead letters. */
+export const letterForm: ListForm<DeadLetter> = {
+  idOf: ({ id }) => id,
+  toValue: valueOfLetter,
+  toLine: lineOfLetter,
+  columns: [
+    { title: 'PARKED' },
+    { title: 'TYPE' },
+    { title: 'ID' },
+    { title: 'SENDER', isOptional: true },
+    { title: 'ATTEMPTS', isNumber: true },
+  ],
+  lastTitle: 'REASON',
+  leastWidth: 20,
+  toRow: rowOf,
+};
+
+function rowOf(letter: DeadLetter): Row {
+  const { id, type = '?', reason, message, parkedAt, attempts } = letter;
+  const [parked, sender, why] = [minuteText(parkedAt), senderOf(letter), `${reason}: ${message}`];
+  const of = sender === '' ? '' : ` of ${sender}`;
+  return {
+    cells: [parked, type, id, sender, String(attempts)],
+    last: why,
+    block: { title: id, lines: [`${type}${of}, attempts: ${attempts}, parked ${parked}`, why] },
+  };
 }

@@ -2,9 +2,9 @@ import type { DeadLetter, DeadLetters } from '../../receiver/dead-letters/dead-l
 import { isPosthornError, type PosthornError } from '../../receiver/errors.ts';
 import { matchesPattern } from '../../receiver/events/pattern.ts';
 import { CommandError, usageError } from '../failure.ts';
+import { timeText } from '../time-text.ts';
 import { checkUnmatchedType } from '../type-option.ts';
 import { findBySender, findLetter } from './find-by-sender.ts';
-import { letterTime } from './letter-table.ts';
 import type { Source } from './source.ts';
 
 /** The options that select dead letters. */
@@ -143,7 +143,7 @@ export class Selection {
       return true;
     }
     if (runningUntil !== undefined && isRunning(letter)) {
-      this.#running.push({ id, runningUntil: letterTime(runningUntil) });
+      this.#running.push({ id, runningUntil: timeText(runningUntil) });
       return true;
     }
     const isOld = this.#leaves.old === true && reason === 'event_too_old';
@@ -222,7 +222,7 @@ export function describeSelection({ type, reason, since, limit, after }: Selecti
   const filters = [
     type === undefined ? [] : `of ${type}`,
     reason === undefined ? [] : `with the reason ${reason}`,
-    since === undefined ? [] : `parked since ${letterTime(since)}`,
+    since === undefined ? [] : `parked since ${timeText(since)}`,
     after === undefined ? [] : `after ${after}`,
   ].flat();
   return [letters, ...filters].join(' ');

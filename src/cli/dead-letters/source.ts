@@ -5,21 +5,14 @@ import type { CheckedProvider } from '../../receiver/provider/checked-provider.t
 import { createFileDeadLetters } from '../../stores/file/dead-letters.ts';
 import { usageError } from '../failure.ts';
 import { loadReceiver, type ReceiverModule } from '../receiver-module.ts';
-import {
-  namedPlace,
-  PLACES,
-  type PlaceOptions,
-  placeInEnvironment,
-  placeOptions,
-} from '../stores/place-options.ts';
+import type { PlaceOptions } from '../stores/places.ts';
 import { storeParts } from '../stores/store-parts.ts';
+import { letterPlaces } from '../stores/subjects.ts';
 import { awaitConnections } from './await-connections.ts';
 
 /** The place of the dead letters: a directory, a store, or the receiver's own dead letters. */
 export interface SourceOptions extends PlaceOptions {
   readonly dir?: string;
-  readonly schema?: string;
-  readonly scope?: string;
   readonly receiver?: string;
   readonly json?: boolean;
 }
@@ -38,7 +31,7 @@ export interface Source {
 export function sourceOptions(needsReceiver = false): readonly Option[] {
   return [
     new Option('--dir <directory>', 'dead letters in files: the directory of createFileDeadLetters'),
-    ...placeOptions(),
+    ...letterPlaces.options(),
     new Option(
       '--receiver <module>',
       'a module that exports the receiver, with its store, handlers and dead letters',
@@ -51,24 +44,22 @@ export async function withSource(
   options: SourceOptions,
   use: (source: Source) => Promise<void>,
 ): Promise<void> {
-  const { dir, scope, schema, receiver, json = false } = options;
-  const named = namedPlace(options);
-  if (dir !== undefined && scope !== undefined) {
-    throw usageError('give one of --dir and --scope: the dead letters are in one place');
-  }
-  if (scope === undefined && named !== undefined) {
-    throw usageError('the scope of the dead letters is missing: give --scope');
-  }
+  const { dir, scope, receiver, json = false } = options;
+  if (dir !== undefined && scope !== undefined)
+    throw usageError(`give one of --dir and --scope: ${letterPlaces.inOnePlace}`);
+  const chosen = letterPlaces.chosenBy(options);
   const useWith = async (deadLetters?: DeadLetters): Promise<void> => {
     if (receiver !== undefined) await withReceiver(receiver, json, deadLetters, use);
     else if (deadLetters !== undefined) await use({ deadLetters });
-    else throw usageError(`say where the dead letters are: --dir, --scope with ${PLACES}, or --receiver`);
+    else
+      throw usageError(
+        `say where the dead letters are: --dir, --scope with ${letterPlaces.names}, or --receiver`,
+      );
   };
   if (dir !== undefined) return useWith(openDirectory(dir));
-  if (scope === undefined) return useWith();
-  const { name, place } = named ?? placeInEnvironment();
-  const { withDeadLetters } = await storeParts[name]();
-  await withDeadLetters?.(place, { scope, ...(schema && { schema }) }, useWith);
+  if (chosen === undefined) return useWith();
+  const { withDeadLetters } = await storeParts[chosen.name]();
+  await withDeadLetters?.(chosen.place, chosen.options, useWith);
 }
 
 /** A missing directory is a mistake here, and must not be created. */

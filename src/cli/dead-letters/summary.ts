@@ -1,5 +1,6 @@
 import { countsOf } from '../counts.ts';
 import type { Output } from '../output.ts';
+import { emptyScope } from '../stores/empty-scope.ts';
 import type { Printable } from '../terminal-text.ts';
 import { nextCommand } from './next-command.ts';
 import { Overview } from './overview.ts';
@@ -54,7 +55,8 @@ export function printSummary({ selection, options, output }: Work, done: Done): 
     ...lines,
     ...(next === undefined ? [] : [`the rest: ${next}`]),
   ]);
-  if (selection.foundNothing && options.scope !== undefined) output.note(emptyScope(options.scope));
+  if (selection.foundNothing && options.scope !== undefined)
+    output.note(emptyScope('no dead letter', options.scope));
 }
 
 /**
@@ -81,11 +83,4 @@ function linesOfRunning(running: readonly RunningLetter[]): readonly string[] {
     .map(({ id, runningUntil }) => `  ${id} may be running until ${runningUntil}`);
   const hidden = running.length - lines.length;
   return hidden > 0 ? [...lines, `  and ${hidden} more`] : lines;
-}
-
-function emptyScope(scope: string): string {
-  return (
-    `posthorn: no dead letter in the scope ${JSON.stringify(scope)}: a misspelt scope or another database ` +
-    'looks the same'
-  );
 }

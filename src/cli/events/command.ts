@@ -4,6 +4,7 @@ import { EXIT_CODES_HELP } from '../failure.ts';
 import { parseCount } from '../options.ts';
 import { typeOption } from '../type-option.ts';
 import { accept } from './accept.ts';
+import { addJournalCommands } from './journal-commands.ts';
 
 const ACCEPT_HELP = `
 Each line of the file is an event as JSON, as the sender's API or export has it. If the sender names events in headers,
@@ -37,7 +38,10 @@ function parseConcurrency(text: string): number {
 
 /** `posthorn events` */
 export function addEvents(program: Command): void {
-  const group = program.command('events').description('accept events that were missed');
+  const group = program
+    .command('events')
+    .description('list, show and prune the events of a journal, and accept missed ones');
+  addJournalCommands(group);
 
   defineCommand(group, 'accept <file>', 'handle the events of a file, one on each line', ACCEPT_HELP, [
     new Option(

@@ -7,7 +7,7 @@ import { CommandError, EXIT_CODES_HELP, usageError } from '../failure.ts';
 import { readInputInParts } from '../input.ts';
 import type { JsonOption } from '../options.ts';
 import { createOutput, type Output } from '../output.ts';
-import { loadReceiver } from '../receiver-module.ts';
+import { loadReceiver, requireReceiverSettings } from '../receiver-module.ts';
 import { IdImport } from './id-import.ts';
 import { readIdList } from './id-list.ts';
 import { ListImport } from './list-import.ts';
@@ -47,9 +47,9 @@ export function addIds(program: Command): void {
 
 async function importIds(file: string, options: ImportOptions): Promise<void> {
   const output = createOutput(options);
-  const { receiver, settings } = await loadReceiver(options.receiver, output.json);
-  if (settings === undefined)
-    throw usageError('the receiver is of posthorn 0.2 or earlier: the module must import this version');
+  const module = await loadReceiver(options.receiver, output.json);
+  const { receiver } = module;
+  const settings = requireReceiverSettings(module);
   if (isMemoryStore(settings.store)) {
     throw usageError(
       'the receiver keeps its ids in the memory of its process, where no command can write them',

@@ -4,6 +4,7 @@ import { messageOf } from '../../receiver/values/foreign-values.ts';
 import { readSchema } from '../../stores/postgres/client.ts';
 import { createPostgresDeadLetters } from '../../stores/postgres/dead-letters/dead-letters.ts';
 import { isRefusedConnection } from '../../stores/postgres/errors.ts';
+import { createPostgresJournal } from '../../stores/postgres/journal/journal.ts';
 import { migratePostgres, migrationScript, readVersion } from '../../stores/postgres/migrate.ts';
 import { defineCommand } from '../define-command.ts';
 import { codeOf, EXIT_CODES_HELP, usageError } from '../failure.ts';
@@ -13,10 +14,14 @@ import { loadPeer } from './load-peer.ts';
 import { type MigratedVersions, migrationError, printMigration, printSql } from './migration.ts';
 import type { StorePart } from './store-part.ts';
 
+const SOURCES = 'POSTGRES_URL or --postgres';
+
 export const postgresPart: StorePart = {
   addCommand,
   withDeadLetters: (url, options, use) =>
-    withPool(url, 'POSTGRES_URL or --postgres', (pool) => use(createPostgresDeadLetters(pool, options))),
+    withPool(url, SOURCES, (pool) => use(createPostgresDeadLetters(pool, options))),
+  withJournal: (url, options, use) =>
+    withPool(url, SOURCES, (pool) => use(createPostgresJournal(pool, options))),
 };
 
 interface MigrateOptions extends SchemaOption, JsonOption {

@@ -4,14 +4,14 @@ import { createRedisDeadLetters } from '../../stores/redis/dead-letters/dead-let
 import { usageError } from '../failure.ts';
 import { addressError, connectionError } from './connection-error.ts';
 import { loadPeer, type OtherWays } from './load-peer.ts';
-import { ADDRESS_COMPLAINT } from './place-options.ts';
 import { type CreateConnection, type RedisConnection, redisClients } from './redis-clients.ts';
 import type { StorePart } from './store-part.ts';
+import { letterPlaces } from './subjects.ts';
 
 export const redisPart: StorePart = {
   withDeadLetters: (url, { scope }, use) =>
     withRedis(
-      requireRedisUrl(url, ADDRESS_COMPLAINT),
+      requireRedisUrl(url, letterPlaces.addressComplaint),
       (redis) => createRedisDeadLetters(redis, { scope }),
       use,
       // A client of Upstash has another kind of address.

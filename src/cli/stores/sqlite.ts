@@ -6,6 +6,7 @@ import type { SqliteDatabase } from '../../stores/sqlite/client.ts';
 import { SqliteConnection } from '../../stores/sqlite/connection.ts';
 import { createSqliteDeadLetters } from '../../stores/sqlite/dead-letters/dead-letters.ts';
 import { explain } from '../../stores/sqlite/errors.ts';
+import { createSqliteJournal } from '../../stores/sqlite/journal/journal.ts';
 import { migrateFile } from '../../stores/sqlite/migrate.ts';
 import { defineCommand } from '../define-command.ts';
 import { CommandError, EXIT_CODES_HELP, usageError } from '../failure.ts';
@@ -14,12 +15,14 @@ import { loadPeer } from './load-peer.ts';
 import { migrationError, printMigration } from './migration.ts';
 import type { StorePart } from './store-part.ts';
 
+const EXISTING = { mayCreate: false } as const;
+
 export const sqlitePart: StorePart = {
   addCommand,
   withDeadLetters: (file, { scope }, use) =>
-    withSqliteFile(file, { mayCreate: false }, (database) =>
-      use(createSqliteDeadLetters(database, { scope })),
-    ),
+    withSqliteFile(file, EXISTING, (database) => use(createSqliteDeadLetters(database, { scope }))),
+  withJournal: (file, { scope }, use) =>
+    withSqliteFile(file, EXISTING, (database) => use(createSqliteJournal(database, { scope }))),
 };
 
 const MIGRATE_HELP = `
