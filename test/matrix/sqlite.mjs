@@ -1,11 +1,13 @@
-// Runs the store, the letters and the inbox of posthorn/sqlite on the SQLite that a runtime brings itself, and
-// prints what became of it. The arguments are the file, and the options of its first connection as JSON.
+// Runs the store, the letters, the inbox and the journal of posthorn/sqlite on the SQLite that a runtime
+// brings itself, and prints what became of it. The arguments are the file, and the options of its first
+// connection as JSON.
 
 import { renameSync } from 'node:fs';
 import { createReceiver } from 'posthorn';
 import {
   createSqliteDeadLetters,
   createSqliteInbox,
+  createSqliteJournal,
   createSqliteStore,
   migrateSqlite,
 } from 'posthorn/sqlite';
@@ -100,6 +102,23 @@ await deadLetters.put({ ...letter, receivedAt: 1, parkedAt: 1, attempts: 1, hand
 const letters = [];
 for await (const { id, rawBody } of createSqliteDeadLetters(database, { scope }).list())
   letters.push(`${id} ${[...rawBody].join(' ')}`);
+
+const journal = createSqliteJournal(database, { scope });
+const record = {
+  id: 'evt',
+  provider: 'acme',
+  handled: ['book'],
+  resource: 'r',
+  rawBody: Uint8Array.of(0, 255),
+};
+const times = { firstReceivedAt: Date.now(), lastReceivedAt: Date.now(), decidedAt: Date.now() };
+const end = { deliveries: 1, attempts: 1, outcome: 'processed', finality: 4 };
+for (const batchId of ['one', 'two', 'two'])
+  await journal.record({ batchId, records: [{ ...record, ...times, ...end }] });
+const entries = [];
+for await (const { deliveries, rawBody, handled } of journal.list({ resource: 'r' }))
+  entries.push(`${deliveries} ${[...rawBody].join(' ')} ${handled}`);
+entries.push((await journal.get('evt')).outcome, await journal.prune({ olderThanMs: 1e9 }));
 database.close();
 other.close();
 
@@ -109,4 +128,4 @@ await deliver(receiverOn(reopened), event, { key: 'key' });
 reopened.close();
 await send(createEvent('transfer.succeeded'));
 
-process.stdout.write(JSON.stringify({ failed, outcomes, settings, ledger, letters }));
+process.stdout.write(JSON.stringify({ failed, outcomes, settings, ledger, letters, entries }));

@@ -455,6 +455,37 @@ CREATE TABLE posthorn.inbox_latest (
 
 
 --
+-- Name: journal; Type: TABLE; Schema: posthorn; Owner: -
+--
+
+CREATE TABLE posthorn.journal (
+    first_received_at bigint NOT NULL,
+    last_received_at bigint NOT NULL,
+    decided_at bigint NOT NULL,
+    created_at double precision,
+    batch uuid NOT NULL,
+    earlier_batches uuid[],
+    deliveries integer NOT NULL,
+    attempts integer NOT NULL,
+    finality smallint NOT NULL,
+    scope text NOT NULL COLLATE pg_catalog."C",
+    key text NOT NULL COLLATE pg_catalog."C",
+    event_key text,
+    id text NOT NULL,
+    type text,
+    provider text NOT NULL,
+    account text,
+    outcome text NOT NULL,
+    code text,
+    resource text,
+    handled text[] NOT NULL,
+    headers json,
+    raw_body bytea
+)
+WITH (fillfactor='85');
+
+
+--
 -- Name: migrations; Type: TABLE; Schema: posthorn; Owner: -
 --
 
@@ -488,55 +519,62 @@ CREATE TABLE public.states (
 -- Data for Name: dead_letters; Type: TABLE DATA; Schema: posthorn; Owner: -
 --
 
-INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_refused', 1795893347345, 1, NULL, '{"id":"evt_refused","type":"transfer.updated","reason":"handler_failed_permanently","message":"the handler \"book\" failed: refused for good","headers":{"host":["127.0.0.1:45387"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["8ab54dbaf3b93fecab5fcdc78544302864bf87ac9fd19871454c42b556b3193d"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["111"]},"receivedAt":1795893347329,"parkedAt":1795893347345,"attempts":1,"handled":["log","after"],"rawBody":"eyJpZCI6ImV2dF9yZWZ1c2VkIiwidHlwZSI6InRyYW5zZmVyLnVwZGF0ZWQiLCJjcmVhdGVkX2F0IjoiMjAyNi0xMS0yOFQxOToxNTo0Ny4zMjhaIiwiZGF0YSI6eyJwbGFuIjoicmVmdXNlIn19"}');
-INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_last', 1795893347386, 2, NULL, '{"id":"evt_last","type":"transfer.updated","reason":"handler_failed","message":"the handler \"book\" failed: failed for now","headers":{"host":["127.0.0.1:45387"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["180bb2d75ad19975316020e4a7b2e3f659d33752a1e425188f0beb245e8cf0e4"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["106"]},"receivedAt":1795893347357,"parkedAt":1795893347386,"lastTriedAt":1795893347401,"attempts":1,"handled":["log","after"],"rawBody":"eyJpZCI6ImV2dF9sYXN0IiwidHlwZSI6InRyYW5zZmVyLnVwZGF0ZWQiLCJjcmVhdGVkX2F0IjoiMjAyNi0xMS0yOFQxODo1MDo0Ny4zNTZaIiwiZGF0YSI6eyJwbGFuIjoiZmFpbCJ9fQ=="}');
-INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_dropped', 1795893347432, 4, '2026-11-28 19:15:47.518094+00', NULL);
-INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'a6ebb00015e2929b8f6153ea4bf802d4e89abcbae4a8f8f5745aa325ae6880e4', 1795893347533, 5, NULL, '{"id":"a6ebb00015e2929b8f6153ea4bf802d4e89abcbae4a8f8f5745aa325ae6880e4","reason":"body_not_json","message":"the body is not JSON in strict UTF-8","headers":{"host":["127.0.0.1:45387"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["f215c976ac7833f642028c1a03715e3c71a62226e6f8543b23e2fc923210a1a2"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["16"]},"receivedAt":1795893347526,"parkedAt":1795893347533,"attempts":0,"handled":[],"rawBody":"dGhpcyBpcyBub3QgSlNPTg=="}');
-INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_last_running', 1795893347616, 6, NULL, '{"id":"evt_last_running","type":"transfer.updated","reason":"run_abandoned","message":"the process ended while the handlers were running","headers":{"host":["127.0.0.1:45387"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["2fdf6e1692594f56d1f62ae64a6b380643a72d84c1fe5f357d8150940726ad2d"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["114"]},"receivedAt":1795893347561,"parkedAt":1795893347616,"attempts":1,"handled":[],"runningUntil":1795893587614,"rawBody":"eyJpZCI6ImV2dF9sYXN0X3J1bm5pbmciLCJ0eXBlIjoidHJhbnNmZXIudXBkYXRlZCIsImNyZWF0ZWRfYXQiOiIyMDI2LTExLTI4VDE4OjUwOjQ3LjU1M1oiLCJkYXRhIjp7InBsYW4iOiJoYW5nIn19"}');
+INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_refused', 1796038456655, 1, NULL, '{"id":"evt_refused","type":"transfer.updated","reason":"handler_failed_permanently","message":"the handler \"book\" failed: refused for good","headers":{"host":["127.0.0.1:43541"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["abe23cedcde9cee808e6a8685fb1a51f3d016bee8dba604185d14d8b68167b02"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["111"]},"receivedAt":1796038456609,"parkedAt":1796038456655,"attempts":1,"handled":["log","after"],"rawBody":"eyJpZCI6ImV2dF9yZWZ1c2VkIiwidHlwZSI6InRyYW5zZmVyLnVwZGF0ZWQiLCJjcmVhdGVkX2F0IjoiMjAyNi0xMS0zMFQxMTozNDoxNi41OTBaIiwiZGF0YSI6eyJwbGFuIjoicmVmdXNlIn19"}');
+INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_last', 1796038456817, 2, NULL, '{"id":"evt_last","type":"transfer.updated","reason":"handler_failed","message":"the handler \"book\" failed: failed for now","headers":{"host":["127.0.0.1:43541"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["519ea56ecd77470c08b0bf23689dad2a694f844328277d76329fcdb437be38ed"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["106"]},"receivedAt":1796038456711,"parkedAt":1796038456817,"lastTriedAt":1796038456850,"attempts":1,"handled":["log","after"],"rawBody":"eyJpZCI6ImV2dF9sYXN0IiwidHlwZSI6InRyYW5zZmVyLnVwZGF0ZWQiLCJjcmVhdGVkX2F0IjoiMjAyNi0xMS0zMFQxMTowOToxNi42OThaIiwiZGF0YSI6eyJwbGFuIjoiZmFpbCJ9fQ=="}');
+INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_dropped', 1796038456913, 4, '2026-11-30 11:34:16.995763+00', NULL);
+INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'a6ebb00015e2929b8f6153ea4bf802d4e89abcbae4a8f8f5745aa325ae6880e4', 1796038457024, 5, NULL, '{"id":"a6ebb00015e2929b8f6153ea4bf802d4e89abcbae4a8f8f5745aa325ae6880e4","reason":"body_not_json","message":"the body is not JSON in strict UTF-8","headers":{"host":["127.0.0.1:43541"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["f215c976ac7833f642028c1a03715e3c71a62226e6f8543b23e2fc923210a1a2"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["16"]},"receivedAt":1796038457016,"parkedAt":1796038457024,"attempts":0,"handled":[],"rawBody":"dGhpcyBpcyBub3QgSlNPTg=="}');
+INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_last_running', 1796038457073, 6, NULL, '{"id":"evt_last_running","type":"transfer.updated","reason":"run_abandoned","message":"the process ended while the handlers were running","headers":{"host":["127.0.0.1:43541"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["9e3e570de8c45a5c7432b06f4e23d6161fa999ea55f239e7df0aa384426131ac"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["114"]},"receivedAt":1796038457050,"parkedAt":1796038457073,"attempts":1,"handled":[],"runningUntil":1796038697069,"rawBody":"eyJpZCI6ImV2dF9sYXN0X3J1bm5pbmciLCJ0eXBlIjoidHJhbnNmZXIudXBkYXRlZCIsImNyZWF0ZWRfYXQiOiIyMDI2LTExLTMwVDExOjA5OjE3LjA0MVoiLCJkYXRhIjp7InBsYW4iOiJoYW5nIn19"}');
 
 
 --
 -- Data for Name: events; Type: TABLE DATA; Schema: posthorn; Owner: -
 --
 
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-29 19:25:47.039895+00', '2026-11-29 19:25:47.107246+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'evt_done', NULL, NULL, NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-29 19:25:47.18101+00', '2026-11-29 19:25:47.213022+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'sha256:UoP1ljGpDIfhYxVr1KacR-ARyhJp1iqJAeXieb270Ec', NULL, NULL, NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-29 19:25:47.234066+00', '2026-11-29 19:25:47.244781+00', '2026-11-28 19:15:47.239066+00', '2026-11-28 19:15:47.239066+00', NULL, 1, 1, 0, 'stored', 'evt_failed', 'ksTNyl9roS2GdRNCHFZ13', '["log","after"]', NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-29 19:25:47.255193+00', '2026-11-29 19:25:47.255193+00', '2026-11-28 19:15:47.257193+00', '2026-11-28 19:15:47.257193+00', '2026-11-28 19:16:07.257193+00', 1, 1, 0, 'stored', 'evt_running', 'ksTNyl9roS2GdRNCHFZ14', NULL, NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-29 19:25:47.272035+00', '2026-11-29 19:25:47.272035+00', '2026-11-28 19:15:47.274035+00', '2026-11-28 19:15:47.274035+00', '2026-11-28 19:16:07.274035+00', 1, 1, 0, 'stored', 'evt_half_done', 'ksTNyl9roS2GdRNCHFZ15', NULL, NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-28 19:16:07.296875+00', '2026-11-28 19:16:07.296875+00', '2026-11-28 19:15:47.296875+00', '2026-11-28 19:15:47.296875+00', NULL, 0, 0, 0, 'stored', 'evt_unclaimed', '', NULL, '{"ksTNyl9roS2GdRNCHFZ16": 1795893367296.875000}');
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-29 19:25:47.293271+00', '2026-11-29 19:25:47.304943+00', '2026-11-28 19:15:47.296271+00', '2026-11-28 19:15:47.296271+00', NULL, 1, 1, 0, 'stored', 'evt_unanswered', 'ksTNyl9roS2GdRNCHFZ17', NULL, '{"ksTNyl9roS2GdRNCHFZ17": 1795893367307.562000}');
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-29 19:25:47.308769+00', '2026-11-29 19:25:47.321166+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'evt_state', NULL, NULL, NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-29 19:15:47.362918+00', '2026-11-29 19:15:47.404983+00', '2026-11-28 19:15:47.362918+00', '2026-11-28 19:15:47.362918+00', NULL, 1, 1, 0, 'stored', 'evt_last', 'ksTNyl9roS2GdRNCHFZ110', '["log","after"]', NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-29 19:25:47.408719+00', '2026-11-29 19:25:47.409075+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'evt_dropped', NULL, NULL, NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-29 19:15:47.608224+00', '2026-11-29 19:15:47.608224+00', '2026-11-28 19:15:47.608224+00', '2026-11-28 19:15:47.608224+00', '2026-11-28 19:16:07.608224+00', 1, 1, 0, 'stored', 'evt_last_running', 'ksTNyl9roS2GdRNCHFZ113', NULL, NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-29 19:25:47.336995+00', '2026-11-29 19:25:47.332832+00', '2026-11-28 19:15:47.338995+00', '2026-11-28 19:15:47.338995+00', '2026-11-28 19:16:07.698832+00', 1, 1, 0, 'stored', 'evt_refused', 'hold:ksTNyl9roS2GdRNCHFZ114', '["log","after"]', NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 11:44:15.765472+00', '2026-12-01 11:44:15.819727+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'evt_done', NULL, NULL, NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 11:44:16.020915+00', '2026-12-01 11:44:16.032843+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'sha256:UoP1ljGpDIfhYxVr1KacR-ARyhJp1iqJAeXieb270Ec', NULL, NULL, NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 11:44:16.06202+00', '2026-12-01 11:44:16.15694+00', '2026-11-30 11:34:16.07102+00', '2026-11-30 11:34:16.07102+00', NULL, 1, 1, 0, 'stored', 'evt_failed', 'U6a2ty0xn4rruhjmWDT43', '["log","after"]', NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 11:44:16.307367+00', '2026-12-01 11:44:16.307367+00', '2026-11-30 11:34:16.321367+00', '2026-11-30 11:34:16.321367+00', '2026-11-30 11:34:36.321367+00', 1, 1, 0, 'stored', 'evt_running', 'U6a2ty0xn4rruhjmWDT44', NULL, NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 11:44:16.402082+00', '2026-12-01 11:44:16.402082+00', '2026-11-30 11:34:16.410082+00', '2026-11-30 11:34:16.410082+00', '2026-11-30 11:34:36.410082+00', 1, 1, 0, 'stored', 'evt_half_done', 'U6a2ty0xn4rruhjmWDT45', NULL, NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-30 11:34:36.446944+00', '2026-11-30 11:34:36.446944+00', '2026-11-30 11:34:16.446944+00', '2026-11-30 11:34:16.446944+00', NULL, 0, 0, 0, 'stored', 'evt_unclaimed', '', NULL, '{"U6a2ty0xn4rruhjmWDT46": 1796038476446.944000}');
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 11:44:16.454372+00', '2026-12-01 11:44:16.472124+00', '2026-11-30 11:34:16.467372+00', '2026-11-30 11:34:16.467372+00', NULL, 1, 1, 0, 'stored', 'evt_unanswered', 'U6a2ty0xn4rruhjmWDT47', NULL, '{"U6a2ty0xn4rruhjmWDT47": 1796038476484.062000}');
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 11:44:16.520756+00', '2026-12-01 11:44:16.552325+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'evt_state', NULL, NULL, NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 11:34:16.735203+00', '2026-12-01 11:34:16.863735+00', '2026-11-30 11:34:16.735203+00', '2026-11-30 11:34:16.735203+00', NULL, 1, 1, 0, 'stored', 'evt_last', 'U6a2ty0xn4rruhjmWDT410', '["log","after"]', NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 11:44:16.873641+00', '2026-12-01 11:44:16.874739+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'evt_dropped', NULL, NULL, NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 11:34:17.060903+00', '2026-12-01 11:34:17.060903+00', '2026-11-30 11:34:17.060903+00', '2026-11-30 11:34:17.060903+00', '2026-11-30 11:34:37.060903+00', 1, 1, 0, 'stored', 'evt_last_running', 'U6a2ty0xn4rruhjmWDT413', NULL, NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 11:44:16.592418+00', '2026-12-01 11:44:16.59846+00', '2026-11-30 11:34:16.612418+00', '2026-11-30 11:34:16.612418+00', '2026-11-30 11:34:37.21946+00', 1, 1, 0, 'stored', 'evt_refused', 'hold:U6a2ty0xn4rruhjmWDT414', '["log","after"]', NULL);
 
 
 --
 -- Data for Name: inbox; Type: TABLE DATA; Schema: posthorn; Owner: -
 --
 
-INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'evt_done', 'book', '2026-11-28 19:15:47.102284+00');
-INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'sha256:UoP1ljGpDIfhYxVr1KacR-ARyhJp1iqJAeXieb270Ec', 'book', '2026-11-28 19:15:47.198077+00');
-INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'evt_half_done', 'book', '2026-11-28 19:15:47.278046+00');
-INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'evt_state', 'state', '2026-11-28 19:15:47.314717+00');
+INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'evt_done', 'book', '2026-11-30 11:34:15.980288+00');
+INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'sha256:UoP1ljGpDIfhYxVr1KacR-ARyhJp1iqJAeXieb270Ec', 'book', '2026-11-30 11:34:16.049059+00');
+INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'evt_half_done', 'book', '2026-11-30 11:34:16.425629+00');
+INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'evt_state', 'state', '2026-11-30 11:34:16.561045+00');
 
 
 --
 -- Data for Name: inbox_latest; Type: TABLE DATA; Schema: posthorn; Owner: -
 --
 
-INSERT INTO posthorn.inbox_latest (scope, handler, key, created_at, rank, rank_at) VALUES ('stored', 'state', 'SUB1', '2026-11-28 19:15:47.308+00', 0, '2026-11-28 19:15:47.308+00');
+INSERT INTO posthorn.inbox_latest (scope, handler, key, created_at, rank, rank_at) VALUES ('stored', 'state', 'SUB1', '2026-11-30 11:34:16.509+00', 0, '2026-11-30 11:34:16.509+00');
+
+
+--
+-- Data for Name: journal; Type: TABLE DATA; Schema: posthorn; Owner: -
+--
+
 
 
 --
 -- Data for Name: migrations; Type: TABLE DATA; Schema: posthorn; Owner: -
 --
 
-INSERT INTO posthorn.migrations (version, applied_at) VALUES (1, '2026-11-28 19:15:46.906737+00');
-INSERT INTO posthorn.migrations (version, applied_at) VALUES (2, '2026-11-28 19:15:46.906737+00');
-INSERT INTO posthorn.migrations (version, applied_at) VALUES (3, '2026-11-28 19:15:46.906737+00');
+INSERT INTO posthorn.migrations (version, applied_at) VALUES (1, '2026-11-30 11:34:15.488408+00');
+INSERT INTO posthorn.migrations (version, applied_at) VALUES (2, '2026-11-30 11:34:15.488408+00');
+INSERT INTO posthorn.migrations (version, applied_at) VALUES (3, '2026-11-30 11:34:15.488408+00');
+INSERT INTO posthorn.migrations (version, applied_at) VALUES (4, '2026-11-30 11:34:15.488408+00');
 
 
 --
@@ -552,7 +590,7 @@ INSERT INTO public.ledger (event_id) VALUES ('evt_half_done');
 -- Data for Name: states; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.states (id, event_id, created_at) VALUES ('SUB1', 'evt_state', '2026-11-28 19:15:47.308+00');
+INSERT INTO public.states (id, event_id, created_at) VALUES ('SUB1', 'evt_state', '2026-11-30 11:34:16.509+00');
 
 
 --
@@ -595,6 +633,14 @@ ALTER TABLE ONLY posthorn.inbox
 
 
 --
+-- Name: journal journal_pkey; Type: CONSTRAINT; Schema: posthorn; Owner: -
+--
+
+ALTER TABLE ONLY posthorn.journal
+    ADD CONSTRAINT journal_pkey PRIMARY KEY (scope, key);
+
+
+--
 -- Name: migrations migrations_pkey; Type: CONSTRAINT; Schema: posthorn; Owner: -
 --
 
@@ -629,6 +675,27 @@ CREATE INDEX dead_letters_removed ON posthorn.dead_letters USING btree (removed_
 --
 
 CREATE INDEX events_first_expires_at ON posthorn.events USING btree (first_expires_at);
+
+
+--
+-- Name: journal_by_id; Type: INDEX; Schema: posthorn; Owner: -
+--
+
+CREATE INDEX journal_by_id ON posthorn.journal USING btree (scope, "left"(id, 200)) WHERE (event_key IS NOT NULL);
+
+
+--
+-- Name: journal_by_resource; Type: INDEX; Schema: posthorn; Owner: -
+--
+
+CREATE INDEX journal_by_resource ON posthorn.journal USING btree (scope, "left"(resource, 200), first_received_at, key) WHERE (resource IS NOT NULL);
+
+
+--
+-- Name: journal_in_order; Type: INDEX; Schema: posthorn; Owner: -
+--
+
+CREATE INDEX journal_in_order ON posthorn.journal USING btree (scope, first_received_at, key);
 
 
 --
