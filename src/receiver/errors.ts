@@ -192,6 +192,7 @@ export type AnyPosthornError =
   | CredentialsError
   | DataError
   | DeadLetterError
+  | JournalError
   | EventError
   | HandlerError
   | InternalError
@@ -240,6 +241,7 @@ brandClasses({
   AbortedError,
   JobError,
   DeadLetterError,
+  JournalError,
   InternalError,
 });
 
