@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { PermanentError, type Receiver } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { fakeTime, passUntil } from '../../support/fake-time.ts';
+import { flowingTime } from '../../support/fake-time.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { accepted, eventAt, on, refused } from '../../support/open-endpoint.ts';
@@ -189,14 +189,14 @@ test('an event without a handler is ignored, and has its body', async () => {
 });
 
 test('an event that was refused while a process closed is ignored once another one ignores it', async () => {
-  const pass = fakeTime();
+  flowingTime();
   const first = openJournaledDirectly(
     {},
     on('dispute.*', () => {}),
   );
   await first.receiver.close();
   expect(await first.send(event)).toEqual(refused(503, 'closing'));
-  await pass(500);
+  await first.batches.nth(1);
   expect(first.records.get(event.id)).toMatchObject({ outcome: 'failed', code: 'closing' });
   const next = openJournaledDirectly(
     { journal: first.journal },
@@ -221,14 +221,14 @@ test('an old recording of an ignored event does not change what became of it', a
 });
 
 test('handlers that end after the deadline make a failed event processed, and are no delivery', async () => {
-  const pass = fakeTime();
+  flowingTime();
   const held = new HeldHandler();
-  const { onlyEntry, records, reports, send } = openJournaledDirectly(
+  const { batches, onlyEntry, records, reports, send } = openJournaledDirectly(
     {},
     on('*', held.handle, { name: 'slow' }),
   );
-  expect(await passUntil(pass, send(event))).toEqual(refused(503, 'deadline_reached'));
-  await pass(500);
+  expect(await send(event)).toEqual(refused(503, 'deadline_reached'));
+  await batches.nth(1);
   expect(records.get(event.id)).toMatchObject({ outcome: 'failed', code: 'deadline_reached', attempts: 1 });
   (await held.calls.nth(1)).succeed();
   await reports.first(({ late }) => late);

@@ -102,7 +102,7 @@ test('a delivery for a path that is not served leaves no entry', async () => {
 
 test.each([
   ['is answered', 'handshake', chat()],
-  ['is not answered because of a bug', 'failed', chat(throwing('a bug'))],
+  ['is not answered because of a bug', 'failed', chat(() => 42)],
 ] as const)('a question of the sender that %s leaves no entry', async (_title, outcome, provider) => {
   const { batches, journal } = createSeenJournal();
   const outcomes: string[] = [];
