@@ -4,7 +4,9 @@ import { expect, test } from 'vitest';
 import { startOwnProgram } from '../../support/own-program.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
-async function entriesAfter(mode: string): Promise<{ readonly entries: unknown[]; readonly code: number | null }> {
+async function entriesAfter(
+  mode: string,
+): Promise<{ readonly entries: unknown[]; readonly code: number | null }> {
   const file = join(temporaryDirectory(), 'journal.jsonl');
   const program = startOwnProgram('test/receiver/journal/ending-program.mjs', { FILE: file, MODE: mode });
   const code = await program.exit;
@@ -13,7 +15,10 @@ async function entriesAfter(mode: string): Promise<{ readonly entries: unknown[]
 }
 
 test('a process that ends by itself, without close, has written the entry of its last event', async () => {
-  expect(await entriesAfter('writes')).toMatchObject({ entries: [{ outcome: 'processed', deliveries: 0 }], code: 0 });
+  expect(await entriesAfter('writes')).toMatchObject({
+    entries: [{ outcome: 'processed', deliveries: 0 }],
+    code: 0,
+  });
 });
 
 test.each(['fails', 'hangs'])('a journal that %s keeps no process alive', async (mode) => {
