@@ -8,9 +8,9 @@ import { sendReply } from './send-reply.ts';
 
 /**
  * Answers GET and HEAD with the health of a receiver, in JSON: 503 while it is closing and if its store does
- * not answer, else 200. Waiting dead letters are a number to watch, not a failure, and deliveries go on without
- * the journal. The body holds codes, counts and times, but no message and no address. Still, it is meant for
- * an orchestrator, not for strangers. An answer takes 2 seconds at most.
+ * not answer, else 200. Waiting dead letters are a number to watch, not a failure, and deliveries go on
+ * without the journal. The body holds codes, counts and times, but no message and no address. Still, it is
+ * meant for an orchestrator, not for strangers. An answer takes 2 seconds at most.
  *
  * @throws ConfigurationError for a value that is not a receiver.
  *

@@ -17,7 +17,9 @@ const GATHER_MS = 500;
 /** The pause after a failure. */
 const RETRY_MS = 1_000;
 
-/** A journal has a limit of its own. This one ends a write that would never end, and keeps no process alive. */
+/**
+ * A journal has a limit of its own. This one ends a write that would never end, and keeps no process alive.
+ */
 const WRITE_LIMIT_MS = 60_000;
 
 const WARN_EACH_MS = 60_000;

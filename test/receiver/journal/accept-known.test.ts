@@ -10,7 +10,9 @@ import { throwing } from '../../support/throwing.ts';
 const SOURCE = { source: 'events.list' };
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** An event of 30 hours ago, which the store has forgotten, and a receiver whose journal has this entry of it. */
+/**
+ * An event of 30 hours ago, which the store has forgotten, and a receiver whose journal has this entry of it.
+ */
 function openForgotten(entry: Partial<JournalRecord> | undefined, given: Partial<Journal> = {}) {
   const { clock, deadLetters, store } = stepClocked();
   const asked: string[] = [];

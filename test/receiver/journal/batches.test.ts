@@ -1,3 +1,4 @@
+import type { JournalBatch } from 'posthorn';
 import { toNode } from 'posthorn/node';
 import { createEvent, deliver } from 'posthorn/testing';
 import { expect, test } from 'vitest';
@@ -119,14 +120,17 @@ test.each([
   ['answers with nonsense', () => 42],
 ])('a journal that %s changes no answer', async (_title, record) => {
   const { journal } = createSeenJournal();
-  const failing = Object.assign({ ...journal }, { record });
-  const { receiver, send } = openJournaledDirectly({ journal: failing });
+  const state = { fails: true };
+  const recordOrFail = (batch: JournalBatch) => (state.fails ? record() : journal.record(batch));
+  const { receiver, send } = openJournaledDirectly({
+    journal: Object.assign({ ...journal }, { record: recordOrFail }),
+  });
   const pass = fakeTime();
   for (const given of createEvents(3)) {
     expect(await send(given)).toEqual(accepted('processed', given.id));
     await pass(1_000);
   }
-  failing.record = journal.record;
+  state.fails = false;
   await passUntil(pass, receiver.close());
 });
 

@@ -5,7 +5,9 @@ import { createSeenJournal, openJournaledDirectly } from './journaled.ts';
 
 let bodies = 0;
 
-/** A body of 4 MB, of which four fit. It is refused unread, which is quick, and leaves an entry all the same. */
+/**
+ * A body of 4 MB, of which four fit. It is refused unread, which is quick, and leaves an entry all the same.
+ */
 function large(): Uint8Array<ArrayBuffer> {
   bodies += 1;
   return Buffer.alloc(4_000_000, `not JSON ${bodies}`);

@@ -23,7 +23,10 @@ export function createSeenJournal(before: (batch: JournalBatch) => unknown = () 
   return { journal: { ...map, record }, records, batches };
 }
 
-/** Opens an endpoint with a journal. `entries` closes the receiver, so that all is written, and has the entries. */
+/**
+ * Opens an endpoint with a journal. `entries` closes the receiver, so that all is written, and has the
+ * entries.
+ */
 export async function openJournaled(options: EndpointOptions = {}, register?: (receiver: Receiver) => void) {
   const seen = createSeenJournal();
   const endpoint = await openEndpoint({ journal: seen.journal, ...options }, register);
