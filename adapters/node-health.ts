@@ -8,9 +8,9 @@ import { sendReply } from './send-reply.ts';
 
 /**
  * Answers GET and HEAD with the health of a receiver, in JSON: 503 while it is closing and if its store does
- * not answer, else 200. Waiting dead letters are a number to watch, not a failure. The body holds codes,
- * counts and times, but no message and no address. Still, it is meant for an orchestrator, not for strangers.
- * An answer takes 2 seconds at most.
+ * not answer, else 200. Waiting dead letters are a number to watch, not a failure, and deliveries go on
+ * without the journal. The body holds codes, counts and times, but no message and no address. Still, it is
+ * meant for an orchestrator, not for strangers. An answer takes 2 seconds at most.
  *
  * @throws ConfigurationError for a value that is not a receiver.
  *
@@ -41,7 +41,7 @@ async function answer(
   sendReply(request, response, isQuestion ? toReply(await receiver.health()) : METHOD_NOT_ALLOWED);
 }
 
-function toReply({ closing, store, running, deadLetters, lastDelivery }: Health): Reply {
+function toReply({ closing, store, running, deadLetters, journal, lastDelivery }: Health): Reply {
   const status = closing || !store.ok ? 503 : 200;
   const body = JSON.stringify({
     ok: status === 200,
@@ -59,6 +59,13 @@ function toReply({ closing, store, running, deadLetters, lastDelivery }: Health)
       more: deadLetters.more,
       oldestParkedAt: toTime(deadLetters.oldestParkedAt),
       code: codeOf(deadLetters.error),
+    },
+    journal: journal && {
+      ok: journal.ok,
+      waiting: journal.waiting,
+      leftOut: journal.leftOut,
+      failingSince: toTime(journal.failingSince),
+      code: codeOf(journal.error),
     },
     lastDelivery: lastDelivery && { ...lastDelivery, receivedAt: toTime(lastDelivery.receivedAt) },
   });

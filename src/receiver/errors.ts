@@ -192,11 +192,11 @@ export type AnyPosthornError =
   | CredentialsError
   | DataError
   | DeadLetterError
+  | JournalError
   | EventError
   | HandlerError
   | InternalError
   | JobError
-  | JournalError
   | PermanentError
   | RequestError
   | SignatureError

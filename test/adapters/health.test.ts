@@ -16,6 +16,7 @@ import { createEvent, deliver } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { listenUntilTheEnd } from '../support/listen.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
+import { createMapJournal } from '../support/map-journal.ts';
 import { KEY } from '../support/served.ts';
 import { throwing } from '../support/throwing.ts';
 
@@ -100,6 +101,32 @@ describe('toHealth', () => {
       { ok: false, more: true, code: 'dead_letters_unavailable' },
     ]);
     expect(body).not.toContain('hunter2');
+  });
+
+  test('a journal that fails is a figure, without its message: 200', async () => {
+    const journal = { ...createMapJournal(), record: throwing(new Error(SECRET)) };
+    const receiver = create({ journal });
+    const url = await serveBoth(receiver);
+    const fine = { ok: true, waiting: 0, leftOut: { bodies: 0, entries: 0 } };
+    expect(await (await fetch(`${url}/health`)).json()).toMatchObject({ journal: fine });
+    await deliver(`${url}/webhooks`, createEvent('transfer.created'), { key: KEY });
+    await expect.poll(async () => (await receiver.health()).journal?.ok).toBe(false);
+    const failing = await fetch(`${url}/health`);
+    const body = await failing.text();
+    expect([failing.status, JSON.parse(body)]).toMatchObject([
+      200,
+      {
+        ok: true,
+        journal: {
+          ...fine,
+          ok: false,
+          waiting: 1,
+          code: 'journal_unavailable',
+          failingSince: expect.stringMatching(/Z$/),
+        },
+      },
+    ]);
+    expect(body).not.toMatch(/hunter2|10\.1\.2\.3/);
   });
 
   test('a letter of a foreign place may have been parked at no time', async () => {

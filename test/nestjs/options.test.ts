@@ -1,5 +1,5 @@
 import { Injectable, Module } from '@nestjs/common';
-import { type Receiver, UnavailableError, type WebhookEvent } from 'posthorn';
+import { JournalError, type Receiver, UnavailableError, type WebhookEvent } from 'posthorn';
 import { getReceiverToken, OnWebhook, PosthornModule, receiverHealth } from 'posthorn/nestjs';
 import { expect, test } from 'vitest';
 import { options, send, start } from './application.ts';
@@ -62,6 +62,16 @@ test('the health of a receiver is an indicator of terminus', async () => {
   await receiver.close();
   expect(await receiverHealth(receiver, 'webhooks')).toMatchObject({ webhooks: { status: 'down' } });
   const health = await receiver.health();
+  const failing = {
+    ok: false,
+    waiting: 1,
+    leftOut: { bodies: 0, entries: 0 },
+    error: new JournalError('journal_unavailable', 'the journal is away'),
+  };
+  const journalAway = { health: async () => ({ ...health, closing: false, journal: failing }) };
+  expect(await receiverHealth(journalAway, 'webhooks')).toEqual({
+    webhooks: { status: 'up', code: undefined },
+  });
   const error = new UnavailableError('store_unavailable', 'the store is away');
   const away = {
     health: async () => ({ ...health, closing: false, store: { ok: false, latencyMs: 1, error } }),

@@ -81,7 +81,7 @@ const has = (report: Report, expected: Partial<Report>): boolean => {
 
 test('there is a situation for every outcome and every code of a report', () => {
   const never = new Set<string>(['permanent', 'lease_lost', 'completed_elsewhere']);
-  const { DeadLetterError, InboxError, ServiceError, RefusedError, ...ofReports } = errorCodes;
+  const { DeadLetterError, InboxError, JournalError, ServiceError, RefusedError, ...ofReports } = errorCodes;
   const codes = Object.values(ofReports)
     .flat()
     .filter((code) => !never.has(code));

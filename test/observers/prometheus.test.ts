@@ -5,11 +5,13 @@ import { register as defaultRegister, Gauge, type OpenMetricsContentType, Regist
 import { afterEach, describe, expect, test } from 'vitest';
 import { createLetter } from '../stores/kit/conformance.ts';
 import { deliveryOf } from '../support/delivery-of.ts';
+import { fakeTime } from '../support/fake-time.ts';
 import { HeldHandler } from '../support/held-handler.ts';
 import { listenUntilTheEnd } from '../support/listen.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
+import { createMapJournal } from '../support/map-journal.ts';
 import { stoppedClock } from '../support/monotonic-clock.ts';
-import { openEndpoint } from '../support/open-endpoint.ts';
+import { openDirectly, openEndpoint } from '../support/open-endpoint.ts';
 import { KEY } from '../support/served.ts';
 import { throwing } from '../support/throwing.ts';
 import { bringAboutEveryOutcome } from './every-outcome.ts';
@@ -194,10 +196,28 @@ describe('the metrics of a receiver', () => {
     expect(totalOf(many, 'posthorn_dead_letters_up')).toBe(1);
   });
 
-  test('have no series of dead letters where there are none', async () => {
+  test('show a journal that fails, what waits for it, and what was left out', async () => {
+    const journal = { ...createMapJournal(), record: throwing('no database') };
+    const { receiver, send } = openDirectly({ journal, maxBodyBytes: 20_000_000 });
+    const register = observe(receiver);
+    const valuesOf = async () => {
+      const families = await scrape(register);
+      const names = ['up', 'waiting', 'left_out_bodies', 'left_out_entries'];
+      return names.map((name) => totalOf(families, `posthorn_journal_${name}`));
+    };
+    expect(await valuesOf()).toEqual([1, 0, 0, 0]);
+    const pass = fakeTime();
+    await send(Buffer.alloc(17_000_000, 'not JSON'));
+    await send(createEvent('transfer.created'));
+    await pass(500);
+    expect(await valuesOf()).toEqual([0, 2, 1, 0]);
+  });
+
+  test('have no series of dead letters or a journal where there are none', async () => {
     const families = await scrape(observe(createReceiver({ signingKey: KEY })));
     expect(samplesOf(families, 'posthorn_dead_letters_up')).toEqual([]);
     expect(samplesOf(families, 'posthorn_dead_letters')).toEqual([]);
+    expect(samplesOf(families, 'posthorn_journal_up')).toEqual([]);
     expect(samplesOf(families, 'posthorn_store_up')).toMatchObject([{ value: 1 }]);
   });
 

@@ -56,6 +56,30 @@ const metrics: readonly HealthMetric[] = [
     read: ({ deadLetters }) => inSeconds(deadLetters?.oldestParkedAt),
   },
   {
+    name: 'posthorn_journal_up',
+    help: '1 if the last write to the journal succeeded, or none was due, else 0.',
+    aggregator: 'min',
+    read: ({ journal }) => journal && Number(journal.ok),
+  },
+  {
+    name: 'posthorn_journal_waiting',
+    help: 'Entries that wait to be written to the journal.',
+    aggregator: 'sum',
+    read: ({ journal }) => journal?.waiting,
+  },
+  {
+    name: 'posthorn_journal_left_out_bodies',
+    help: 'Bodies that were left out of the journal since the start, because too much waited.',
+    aggregator: 'sum',
+    read: ({ journal }) => journal?.leftOut.bodies,
+  },
+  {
+    name: 'posthorn_journal_left_out_entries',
+    help: 'Entries that were left out of the journal since the start, because too much waited.',
+    aggregator: 'sum',
+    read: ({ journal }) => journal?.leftOut.entries,
+  },
+  {
     name: 'posthorn_last_delivery_timestamp_seconds',
     help: 'Time of the last authentic delivery.',
     aggregator: 'max',

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { JournalError } from '../errors.ts';
 import type { PendingWarnings } from '../outcomes/pending-warnings.ts';
 import { clearTimeout, performance, setTimeout } from '../timing/process-clock.ts';
-import { settledWithin, withTimeLimit } from '../timing/time-limit.ts';
+import { settledWithin } from '../timing/time-limit.ts';
 import { setUnrefTimeout } from '../timing/unref-timeout.ts';
 import { isInstance, messageOf } from '../values/foreign-values.ts';
 import type { Journal, JournalBatch, JournalRecord } from './journal.ts';
@@ -17,7 +17,9 @@ const GATHER_MS = 500;
 /** The pause after a failure. */
 const RETRY_MS = 1_000;
 
-/** A journal has a limit of its own. This one ends a write that would never end. */
+/**
+ * A journal has a limit of its own. This one ends a write that would never end, and keeps no process alive.
+ */
 const WRITE_LIMIT_MS = 60_000;
 
 const WARN_EACH_MS = 60_000;
@@ -126,7 +128,7 @@ export class JournalWriter {
     // A batch of which only the answer was lost must be the same when it is written again.
     this.#batch ??= { batchId: randomUUID(), records: this.#records.take(MAX_BATCH) };
     try {
-      await withTimeLimit(this.#record(this.#batch), WRITE_LIMIT_MS, noAnswer);
+      await this.#record(this.#batch);
     } catch (error) {
       this.#failure = { since: this.#failure?.since ?? this.#now(), error: toJournalError(error) };
       return false;
@@ -138,7 +140,9 @@ export class JournalWriter {
   }
 
   async #record(batch: JournalBatch): Promise<void> {
-    await this.#journal.record(batch);
+    const written = callRecord(this.#journal, batch);
+    if (await settledWithin(written, WRITE_LIMIT_MS, { keepsAlive: false })) return;
+    throw new Error(`it did not answer in ${WRITE_LIMIT_MS} ms`);
   }
 
   #warnIfDue(): void {
@@ -164,8 +168,9 @@ export class JournalWriter {
   }
 }
 
-function noAnswer(): Error {
-  return new Error(`it did not answer in ${WRITE_LIMIT_MS} ms`);
+async function callRecord(journal: Journal, batch: JournalBatch): Promise<true> {
+  await journal.record(batch);
+  return true;
 }
 
 function toJournalError(cause: unknown): JournalError {

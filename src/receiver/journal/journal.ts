@@ -23,9 +23,9 @@ export interface JournalEntry {
   readonly account?: string | undefined;
   /** When the event was created, if its sender says so. */
   readonly createdAt?: number | undefined;
-  /** When the first delivery arrived; for an event that came only by `receiver.accept`, that time. */
+  /** When the event came first, by a delivery or by `receiver.accept`. */
   readonly firstReceivedAt: number;
-  /** When the last delivery arrived. */
+  /** When the event came last. A replay or a job does not change it. */
   readonly lastReceivedAt: number;
   /** The number of deliveries that arrived, duplicates included; 0 if the event came only by `accept`. */
   readonly deliveries: number;

@@ -2,14 +2,16 @@ import type { JournalOutcome, JournalRecord } from './journal.ts';
 
 /**
  * How final each outcome is. Several processes write the outcomes of one event, in any order: a handled event
- * stays handled, and a parked one is parked until it is handled. A retry may follow the others.
+ * stays handled, and a parked one is parked until it is handled. Of the others the latest counts, because a
+ * retry may have another end: of an event that was refused while the receiver closed, that it was ignored.
+ * Only a refusal does not count beside them: it may be that of an old recording of the event.
  */
 export const FINALITY: Readonly<Record<JournalOutcome, number>> = {
   processed: 4,
   parked: 3,
   queued: 2,
   failed: 2,
-  ignored: 1,
+  ignored: 2,
   rejected: 1,
 };
 

@@ -4,12 +4,17 @@ import { type AcceptedOutcome, type Answer, accept, isSuccess, refuse } from '..
 import type { EventMembers } from '../../provider/event-identity.ts';
 import type { FollowedRun } from '../run/runs-in-flight.ts';
 
+interface UnrunContent extends Pick<Authentic, 'rawBody' | 'headers'> {
+  /** The arrival of the delivery that made the job. */
+  readonly receivedAt?: number | undefined;
+}
+
 /** The answer to a delivery, a replay, a job or an accept, with the facts for its report. */
 export interface Answered {
   readonly answer: Answer;
   readonly event?: EventMembers | undefined;
-  /** The body and the headers of a delivery that no run has, for the journal. */
-  readonly content?: Pick<Authentic, 'rawBody' | 'headers'> | undefined;
+  /** The body and the headers of a delivery or a job that no run has, for the journal. */
+  readonly content?: UnrunContent | undefined;
   /** The run that the answer comes from. */
   readonly followed?: FollowedRun | undefined;
   /** The index of the signing key that matched. */

@@ -43,7 +43,7 @@ export async function dispatch(
       { ...job, identity: parsed.identity, attempt, failure },
       arrival,
     );
-    return { event: known, answer };
+    return { event: known, content: job, answer };
   } catch (error) {
     const refused = refuse(isReadFailure(error) ? error.cause : error);
     const { code } = refused.error;
@@ -57,6 +57,7 @@ export async function dispatch(
     if (!mustPark) return { event, answer: refused };
     return {
       event,
+      content: job,
       answer: await parkRefused(services, refused, { ...job, event }, arrival, attemptInfo),
     };
   }

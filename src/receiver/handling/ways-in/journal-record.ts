@@ -25,24 +25,22 @@ const EVENT_OUTCOMES: Readonly<Record<Exclude<Outcome, 'handshake'>, JournalOutc
  * on after the answer.
  */
 export function recordOf(arrival: Arrival, answered: Answered, isLate: boolean): JournalRecord | undefined {
-  const { answer, content, event, followed, keyIndex } = answered;
-  const isDelivery = arrival.source === 'delivery';
-  if (answer.outcome === 'handshake' || (isDelivery && keyIndex === undefined)) return undefined;
-  const run = followed?.joined === false ? followed.run : undefined;
-  const isParked = answer.outcome === 'parked';
-  const isImplied =
-    ['duplicate', 'busy'].includes(answer.outcome) || (followed?.joined === true && !isParked);
-  const isAttempt = run?.progress.attempt !== undefined;
-  if (!isDelivery && (isImplied || !(isAttempt || isParked))) return undefined;
-  // Of a duplicate only the number counts: hundreds of deliveries may wait for one run.
-  const { rawBody, headers } = (isImplied ? undefined : (run?.input ?? content)) ?? {};
+  const { answer, content, event, followed } = answered;
+  if (answer.outcome === 'handshake' || !isRecorded(arrival, answered)) return undefined;
   const id = event?.id ?? (content && idOfBody(content.rawBody));
   if (id === undefined) return undefined;
+  const isImplied = isOnlyImplied(answered);
+  const run = followed?.joined === false ? followed.run : undefined;
+  // Of a duplicate only the number counts: hundreds of deliveries may wait for one run.
+  const { rawBody, headers } = (isImplied ? undefined : (run?.input ?? content)) ?? {};
   const outcome = EVENT_OUTCOMES[answer.outcome];
-  const { provider, receivedAt, deadline } = arrival;
+  const { provider, receivedAt, deadline, source } = arrival;
   const account = event?.account;
   const key = provider.keyOf({ id, account });
-  const arrivedAt = Math.round(run?.input.receivedAt ?? receivedAt);
+  const isDelivery = source === 'delivery';
+  const cameAt = Math.round(
+    (isDelivery ? undefined : (followed?.run.input ?? content)?.receivedAt) ?? receivedAt,
+  );
   return {
     id,
     ...(key !== id && { key }),
@@ -50,8 +48,8 @@ export function recordOf(arrival: Arrival, answered: Answered, isLate: boolean):
     provider: provider.name,
     account,
     createdAt: event?.createdAtMs,
-    firstReceivedAt: arrivedAt,
-    lastReceivedAt: arrivedAt,
+    firstReceivedAt: cameAt,
+    lastReceivedAt: cameAt,
     deliveries: isDelivery && !isLate ? 1 : 0,
     attempts: run?.progress.attempt ?? 0,
     outcome,
@@ -63,4 +61,19 @@ export function recordOf(arrival: Arrival, answered: Answered, isLate: boolean):
     rawBody,
     headers: headers && withoutCredentials(headers),
   };
+}
+
+/** True for a delivery that is authentic, and for what else changes the event. */
+function isRecorded({ source }: Arrival, answered: Answered): boolean {
+  const { answer, content, followed, keyIndex } = answered;
+  if (source === 'delivery') return keyIndex !== undefined;
+  if (isOnlyImplied(answered)) return false;
+  // An accept without a run found the event parked.
+  if (answer.outcome === 'parked') return (followed ?? content) !== undefined;
+  return followed?.run.progress.attempt !== undefined;
+}
+
+/** True if the answer only says what another run made of the event. */
+function isOnlyImplied({ answer: { outcome }, followed }: Answered): boolean {
+  return outcome === 'duplicate' || outcome === 'busy' || (followed?.joined === true && outcome !== 'parked');
 }

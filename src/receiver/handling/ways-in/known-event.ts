@@ -1,11 +1,11 @@
 import type { DeadLetter } from '../../dead-letters/dead-letters.ts';
 import type { ClaimedEvent } from '../../dedupe/claim.ts';
 import { enqueueingId, handlingId } from '../../dedupe/claim-id.ts';
-import { UnavailableError } from '../../errors.ts';
+import { JournalError, UnavailableError } from '../../errors.ts';
 import { keyOfRecord } from '../../journal/record.ts';
 import type { EventIdentity } from '../../provider/event-identity.ts';
 import { performance } from '../../timing/process-clock.ts';
-import { messageOf } from '../../values/foreign-values.ts';
+import { isInstance, messageOf } from '../../values/foreign-values.ts';
 import { hasHandled } from '../handlers/named-handler.ts';
 import type { Route } from '../handlers/route.ts';
 import { claimForLetter } from '../letters/claim-for-letter.ts';
@@ -80,6 +80,8 @@ export async function isHandledInJournal(
     if (entry === undefined || keyOfRecord(entry) !== key) return false;
     return entry.outcome === 'processed' || entry.outcome === 'queued';
   } catch (cause) {
+    // Several senders gave this text as an id, and it is the key of none of their events.
+    if (isInstance(cause, JournalError) && cause.code === 'journal_id_ambiguous') return false;
     const message = `the journal did not say whether it has the event: ${messageOf(cause)}`;
     throw new UnavailableError('store_unavailable', message, { cause });
   }
