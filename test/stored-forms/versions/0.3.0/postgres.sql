@@ -463,8 +463,6 @@ CREATE TABLE posthorn.journal (
     last_received_at bigint NOT NULL,
     decided_at bigint NOT NULL,
     created_at double precision,
-    batch uuid NOT NULL,
-    earlier_batches uuid[],
     deliveries integer NOT NULL,
     attempts integer NOT NULL,
     finality smallint NOT NULL,
@@ -479,6 +477,7 @@ CREATE TABLE posthorn.journal (
     code text,
     resource text,
     handled text[] NOT NULL,
+    batches uuid[] NOT NULL,
     headers json,
     raw_body bytea
 )
@@ -519,46 +518,46 @@ CREATE TABLE public.states (
 -- Data for Name: dead_letters; Type: TABLE DATA; Schema: posthorn; Owner: -
 --
 
-INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_refused', 1796038456655, 1, NULL, '{"id":"evt_refused","type":"transfer.updated","reason":"handler_failed_permanently","message":"the handler \"book\" failed: refused for good","headers":{"host":["127.0.0.1:43541"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["abe23cedcde9cee808e6a8685fb1a51f3d016bee8dba604185d14d8b68167b02"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["111"]},"receivedAt":1796038456609,"parkedAt":1796038456655,"attempts":1,"handled":["log","after"],"rawBody":"eyJpZCI6ImV2dF9yZWZ1c2VkIiwidHlwZSI6InRyYW5zZmVyLnVwZGF0ZWQiLCJjcmVhdGVkX2F0IjoiMjAyNi0xMS0zMFQxMTozNDoxNi41OTBaIiwiZGF0YSI6eyJwbGFuIjoicmVmdXNlIn19"}');
-INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_last', 1796038456817, 2, NULL, '{"id":"evt_last","type":"transfer.updated","reason":"handler_failed","message":"the handler \"book\" failed: failed for now","headers":{"host":["127.0.0.1:43541"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["519ea56ecd77470c08b0bf23689dad2a694f844328277d76329fcdb437be38ed"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["106"]},"receivedAt":1796038456711,"parkedAt":1796038456817,"lastTriedAt":1796038456850,"attempts":1,"handled":["log","after"],"rawBody":"eyJpZCI6ImV2dF9sYXN0IiwidHlwZSI6InRyYW5zZmVyLnVwZGF0ZWQiLCJjcmVhdGVkX2F0IjoiMjAyNi0xMS0zMFQxMTowOToxNi42OThaIiwiZGF0YSI6eyJwbGFuIjoiZmFpbCJ9fQ=="}');
-INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_dropped', 1796038456913, 4, '2026-11-30 11:34:16.995763+00', NULL);
-INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'a6ebb00015e2929b8f6153ea4bf802d4e89abcbae4a8f8f5745aa325ae6880e4', 1796038457024, 5, NULL, '{"id":"a6ebb00015e2929b8f6153ea4bf802d4e89abcbae4a8f8f5745aa325ae6880e4","reason":"body_not_json","message":"the body is not JSON in strict UTF-8","headers":{"host":["127.0.0.1:43541"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["f215c976ac7833f642028c1a03715e3c71a62226e6f8543b23e2fc923210a1a2"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["16"]},"receivedAt":1796038457016,"parkedAt":1796038457024,"attempts":0,"handled":[],"rawBody":"dGhpcyBpcyBub3QgSlNPTg=="}');
-INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_last_running', 1796038457073, 6, NULL, '{"id":"evt_last_running","type":"transfer.updated","reason":"run_abandoned","message":"the process ended while the handlers were running","headers":{"host":["127.0.0.1:43541"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["9e3e570de8c45a5c7432b06f4e23d6161fa999ea55f239e7df0aa384426131ac"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["114"]},"receivedAt":1796038457050,"parkedAt":1796038457073,"attempts":1,"handled":[],"runningUntil":1796038697069,"rawBody":"eyJpZCI6ImV2dF9sYXN0X3J1bm5pbmciLCJ0eXBlIjoidHJhbnNmZXIudXBkYXRlZCIsImNyZWF0ZWRfYXQiOiIyMDI2LTExLTMwVDExOjA5OjE3LjA0MVoiLCJkYXRhIjp7InBsYW4iOiJoYW5nIn19"}');
+INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_refused', 1796039127202, 1, NULL, '{"id":"evt_refused","type":"transfer.updated","reason":"handler_failed_permanently","message":"the handler \"book\" failed: refused for good","headers":{"host":["127.0.0.1:44905"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["26143b155afb6d51e77afbd2f36080effa9c1ce336fab6c9e95306ee770d307f"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["111"]},"receivedAt":1796039127195,"parkedAt":1796039127202,"attempts":1,"handled":["log","after"],"rawBody":"eyJpZCI6ImV2dF9yZWZ1c2VkIiwidHlwZSI6InRyYW5zZmVyLnVwZGF0ZWQiLCJjcmVhdGVkX2F0IjoiMjAyNi0xMS0zMFQxMTo0NToyNy4xOTNaIiwiZGF0YSI6eyJwbGFuIjoicmVmdXNlIn19"}');
+INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_last', 1796039127218, 2, NULL, '{"id":"evt_last","type":"transfer.updated","reason":"handler_failed","message":"the handler \"book\" failed: failed for now","headers":{"host":["127.0.0.1:44905"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["4e878681e99ad8e648722040ca8ffde68a3ad9181ba1fd055a0d43cc48b91a15"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["106"]},"receivedAt":1796039127214,"parkedAt":1796039127218,"lastTriedAt":1796039127222,"attempts":1,"handled":["log","after"],"rawBody":"eyJpZCI6ImV2dF9sYXN0IiwidHlwZSI6InRyYW5zZmVyLnVwZGF0ZWQiLCJjcmVhdGVkX2F0IjoiMjAyNi0xMS0zMFQxMToyMDoyNy4yMTFaIiwiZGF0YSI6eyJwbGFuIjoiZmFpbCJ9fQ=="}');
+INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_dropped', 1796039127233, 4, '2026-11-30 11:45:27.246627+00', NULL);
+INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'a6ebb00015e2929b8f6153ea4bf802d4e89abcbae4a8f8f5745aa325ae6880e4', 1796039127251, 5, NULL, '{"id":"a6ebb00015e2929b8f6153ea4bf802d4e89abcbae4a8f8f5745aa325ae6880e4","reason":"body_not_json","message":"the body is not JSON in strict UTF-8","headers":{"host":["127.0.0.1:44905"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["f215c976ac7833f642028c1a03715e3c71a62226e6f8543b23e2fc923210a1a2"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["16"]},"receivedAt":1796039127249,"parkedAt":1796039127251,"attempts":0,"handled":[],"rawBody":"dGhpcyBpcyBub3QgSlNPTg=="}');
+INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_last_running', 1796039127259, 6, NULL, '{"id":"evt_last_running","type":"transfer.updated","reason":"run_abandoned","message":"the process ended while the handlers were running","headers":{"host":["127.0.0.1:44905"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["df43668ff96d3d2d752296b42c2af4c08c45dd5562479f46e118e6e2fed838d3"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["114"]},"receivedAt":1796039127255,"parkedAt":1796039127259,"attempts":1,"handled":[],"runningUntil":1796039367258,"rawBody":"eyJpZCI6ImV2dF9sYXN0X3J1bm5pbmciLCJ0eXBlIjoidHJhbnNmZXIudXBkYXRlZCIsImNyZWF0ZWRfYXQiOiIyMDI2LTExLTMwVDExOjIwOjI3LjI1NFoiLCJkYXRhIjp7InBsYW4iOiJoYW5nIn19"}');
 
 
 --
 -- Data for Name: events; Type: TABLE DATA; Schema: posthorn; Owner: -
 --
 
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 11:44:15.765472+00', '2026-12-01 11:44:15.819727+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'evt_done', NULL, NULL, NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 11:44:16.020915+00', '2026-12-01 11:44:16.032843+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'sha256:UoP1ljGpDIfhYxVr1KacR-ARyhJp1iqJAeXieb270Ec', NULL, NULL, NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 11:44:16.06202+00', '2026-12-01 11:44:16.15694+00', '2026-11-30 11:34:16.07102+00', '2026-11-30 11:34:16.07102+00', NULL, 1, 1, 0, 'stored', 'evt_failed', 'U6a2ty0xn4rruhjmWDT43', '["log","after"]', NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 11:44:16.307367+00', '2026-12-01 11:44:16.307367+00', '2026-11-30 11:34:16.321367+00', '2026-11-30 11:34:16.321367+00', '2026-11-30 11:34:36.321367+00', 1, 1, 0, 'stored', 'evt_running', 'U6a2ty0xn4rruhjmWDT44', NULL, NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 11:44:16.402082+00', '2026-12-01 11:44:16.402082+00', '2026-11-30 11:34:16.410082+00', '2026-11-30 11:34:16.410082+00', '2026-11-30 11:34:36.410082+00', 1, 1, 0, 'stored', 'evt_half_done', 'U6a2ty0xn4rruhjmWDT45', NULL, NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-30 11:34:36.446944+00', '2026-11-30 11:34:36.446944+00', '2026-11-30 11:34:16.446944+00', '2026-11-30 11:34:16.446944+00', NULL, 0, 0, 0, 'stored', 'evt_unclaimed', '', NULL, '{"U6a2ty0xn4rruhjmWDT46": 1796038476446.944000}');
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 11:44:16.454372+00', '2026-12-01 11:44:16.472124+00', '2026-11-30 11:34:16.467372+00', '2026-11-30 11:34:16.467372+00', NULL, 1, 1, 0, 'stored', 'evt_unanswered', 'U6a2ty0xn4rruhjmWDT47', NULL, '{"U6a2ty0xn4rruhjmWDT47": 1796038476484.062000}');
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 11:44:16.520756+00', '2026-12-01 11:44:16.552325+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'evt_state', NULL, NULL, NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 11:34:16.735203+00', '2026-12-01 11:34:16.863735+00', '2026-11-30 11:34:16.735203+00', '2026-11-30 11:34:16.735203+00', NULL, 1, 1, 0, 'stored', 'evt_last', 'U6a2ty0xn4rruhjmWDT410', '["log","after"]', NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 11:44:16.873641+00', '2026-12-01 11:44:16.874739+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'evt_dropped', NULL, NULL, NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 11:34:17.060903+00', '2026-12-01 11:34:17.060903+00', '2026-11-30 11:34:17.060903+00', '2026-11-30 11:34:17.060903+00', '2026-11-30 11:34:37.060903+00', 1, 1, 0, 'stored', 'evt_last_running', 'U6a2ty0xn4rruhjmWDT413', NULL, NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 11:44:16.592418+00', '2026-12-01 11:44:16.59846+00', '2026-11-30 11:34:16.612418+00', '2026-11-30 11:34:16.612418+00', '2026-11-30 11:34:37.21946+00', 1, 1, 0, 'stored', 'evt_refused', 'hold:U6a2ty0xn4rruhjmWDT414', '["log","after"]', NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 11:55:27.073873+00', '2026-12-01 11:55:27.083503+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'evt_done', NULL, NULL, NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 11:55:27.104523+00', '2026-12-01 11:55:27.108231+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'sha256:UoP1ljGpDIfhYxVr1KacR-ARyhJp1iqJAeXieb270Ec', NULL, NULL, NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 11:55:27.115111+00', '2026-12-01 11:55:27.120506+00', '2026-11-30 11:45:27.117111+00', '2026-11-30 11:45:27.117111+00', NULL, 1, 1, 0, 'stored', 'evt_failed', 'azgJiLeOWbZ4IDgH1Ry53', '["log","after"]', NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 11:55:27.124929+00', '2026-12-01 11:55:27.124929+00', '2026-11-30 11:45:27.127929+00', '2026-11-30 11:45:27.127929+00', '2026-11-30 11:45:47.127929+00', 1, 1, 0, 'stored', 'evt_running', 'azgJiLeOWbZ4IDgH1Ry54', NULL, NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 11:55:27.153411+00', '2026-12-01 11:55:27.153411+00', '2026-11-30 11:45:27.155411+00', '2026-11-30 11:45:27.155411+00', '2026-11-30 11:45:47.155411+00', 1, 1, 0, 'stored', 'evt_half_done', 'azgJiLeOWbZ4IDgH1Ry55', NULL, NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-30 11:45:47.168754+00', '2026-11-30 11:45:47.168754+00', '2026-11-30 11:45:27.168754+00', '2026-11-30 11:45:27.168754+00', NULL, 0, 0, 0, 'stored', 'evt_unclaimed', '', NULL, '{"azgJiLeOWbZ4IDgH1Ry56": 1796039147168.754000}');
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 11:55:27.167305+00', '2026-12-01 11:55:27.169851+00', '2026-11-30 11:45:27.175305+00', '2026-11-30 11:45:27.175305+00', NULL, 1, 1, 0, 'stored', 'evt_unanswered', 'azgJiLeOWbZ4IDgH1Ry57', NULL, '{"azgJiLeOWbZ4IDgH1Ry57": 1796039147177.096000}');
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 11:55:27.183713+00', '2026-12-01 11:55:27.188772+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'evt_state', NULL, NULL, NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 11:45:27.215558+00', '2026-12-01 11:45:27.224466+00', '2026-11-30 11:45:27.215558+00', '2026-11-30 11:45:27.215558+00', NULL, 1, 1, 0, 'stored', 'evt_last', 'azgJiLeOWbZ4IDgH1Ry510', '["log","after"]', NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 11:55:27.227874+00', '2026-12-01 11:55:27.226737+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'evt_dropped', NULL, NULL, NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 11:45:27.256834+00', '2026-12-01 11:45:27.256834+00', '2026-11-30 11:45:27.256834+00', '2026-11-30 11:45:27.256834+00', '2026-11-30 11:45:47.256834+00', 1, 1, 0, 'stored', 'evt_last_running', 'azgJiLeOWbZ4IDgH1Ry513', NULL, NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 11:55:27.194106+00', '2026-12-01 11:55:27.196222+00', '2026-11-30 11:45:27.197106+00', '2026-11-30 11:45:27.197106+00', '2026-11-30 11:45:47.295222+00', 1, 1, 0, 'stored', 'evt_refused', 'hold:azgJiLeOWbZ4IDgH1Ry514', '["log","after"]', NULL);
 
 
 --
 -- Data for Name: inbox; Type: TABLE DATA; Schema: posthorn; Owner: -
 --
 
-INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'evt_done', 'book', '2026-11-30 11:34:15.980288+00');
-INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'sha256:UoP1ljGpDIfhYxVr1KacR-ARyhJp1iqJAeXieb270Ec', 'book', '2026-11-30 11:34:16.049059+00');
-INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'evt_half_done', 'book', '2026-11-30 11:34:16.425629+00');
-INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'evt_state', 'state', '2026-11-30 11:34:16.561045+00');
+INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'evt_done', 'book', '2026-11-30 11:45:27.093406+00');
+INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'sha256:UoP1ljGpDIfhYxVr1KacR-ARyhJp1iqJAeXieb270Ec', 'book', '2026-11-30 11:45:27.109938+00');
+INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'evt_half_done', 'book', '2026-11-30 11:45:27.160339+00');
+INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'evt_state', 'state', '2026-11-30 11:45:27.187309+00');
 
 
 --
 -- Data for Name: inbox_latest; Type: TABLE DATA; Schema: posthorn; Owner: -
 --
 
-INSERT INTO posthorn.inbox_latest (scope, handler, key, created_at, rank, rank_at) VALUES ('stored', 'state', 'SUB1', '2026-11-30 11:34:16.509+00', 0, '2026-11-30 11:34:16.509+00');
+INSERT INTO posthorn.inbox_latest (scope, handler, key, created_at, rank, rank_at) VALUES ('stored', 'state', 'SUB1', '2026-11-30 11:45:27.182+00', 0, '2026-11-30 11:45:27.182+00');
 
 
 --
@@ -571,10 +570,10 @@ INSERT INTO posthorn.inbox_latest (scope, handler, key, created_at, rank, rank_a
 -- Data for Name: migrations; Type: TABLE DATA; Schema: posthorn; Owner: -
 --
 
-INSERT INTO posthorn.migrations (version, applied_at) VALUES (1, '2026-11-30 11:34:15.488408+00');
-INSERT INTO posthorn.migrations (version, applied_at) VALUES (2, '2026-11-30 11:34:15.488408+00');
-INSERT INTO posthorn.migrations (version, applied_at) VALUES (3, '2026-11-30 11:34:15.488408+00');
-INSERT INTO posthorn.migrations (version, applied_at) VALUES (4, '2026-11-30 11:34:15.488408+00');
+INSERT INTO posthorn.migrations (version, applied_at) VALUES (1, '2026-11-30 11:45:27.020648+00');
+INSERT INTO posthorn.migrations (version, applied_at) VALUES (2, '2026-11-30 11:45:27.020648+00');
+INSERT INTO posthorn.migrations (version, applied_at) VALUES (3, '2026-11-30 11:45:27.020648+00');
+INSERT INTO posthorn.migrations (version, applied_at) VALUES (4, '2026-11-30 11:45:27.020648+00');
 
 
 --
@@ -590,7 +589,7 @@ INSERT INTO public.ledger (event_id) VALUES ('evt_half_done');
 -- Data for Name: states; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.states (id, event_id, created_at) VALUES ('SUB1', 'evt_state', '2026-11-30 11:34:16.509+00');
+INSERT INTO public.states (id, event_id, created_at) VALUES ('SUB1', 'evt_state', '2026-11-30 11:45:27.182+00');
 
 
 --
