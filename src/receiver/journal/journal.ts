@@ -47,7 +47,11 @@ export interface JournalEntry {
   readonly headers?: { readonly [name: string]: readonly string[] } | undefined;
 }
 
-/** What a receiver adds to the entry of an event. `mergeRecords` says how the entry changes. */
+/**
+ * What a receiver adds to the entry of an event. The entry keeps the earlier `firstReceivedAt`, the later
+ * `lastReceivedAt`, the greater `attempts`, the most final `outcome` with its `code`, and all of `handled`;
+ * `deliveries` are added up. Of the other members it keeps what it has.
+ */
 export interface JournalRecord extends JournalEntry {
   /** How final `outcome` is: a less final one never replaces it. */
   readonly finality: number;

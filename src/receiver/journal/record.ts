@@ -22,12 +22,12 @@ export const FINALITY: Readonly<Record<JournalOutcome, number>> = {
 export const IMPLIED = 0;
 
 /**
- * Joins two records of one event. The order does not matter, nor does it which of them is the entry:
- * receivers join what waits, and journals without a server what they have. `createPostgresJournal` does the
- * same in SQL.
+ * Joins a record of an event, or its entry, with one that is added later. Only for outcomes of the same
+ * millisecond does the order matter: the later one counts. Receivers join what waits, and the journal in
+ * SQLite what it has; the one in PostgreSQL does the same in SQL.
  */
 export function mergeRecords(one: JournalRecord, other: JournalRecord): JournalRecord {
-  const { outcome, code, finality, decidedAt } = isMoreFinal(other, one) ? other : one;
+  const { outcome, code, finality, decidedAt } = isAsFinal(other, one) ? other : one;
   return {
     ...one,
     type: one.type ?? other.type,
@@ -47,8 +47,8 @@ export function mergeRecords(one: JournalRecord, other: JournalRecord): JournalR
   };
 }
 
-function isMoreFinal(one: JournalRecord, other: JournalRecord): boolean {
-  return one.finality === other.finality ? one.decidedAt > other.decidedAt : one.finality > other.finality;
+function isAsFinal(one: JournalRecord, other: JournalRecord): boolean {
+  return one.finality === other.finality ? one.decidedAt >= other.decidedAt : one.finality > other.finality;
 }
 
 /** The event's key. */

@@ -198,8 +198,9 @@ test('an event that was refused while a process closed is ignored once another o
   expect(await first.send(event)).toEqual(refused(503, 'closing'));
   await first.batches.nth(1);
   expect(first.records.get(event.id)).toMatchObject({ outcome: 'failed', code: 'closing' });
+  const aMinuteLater = () => Date.now() + MINUTE_MS;
   const next = openJournaledDirectly(
-    { journal: first.journal },
+    { journal: first.journal, now: aMinuteLater },
     on('dispute.*', () => {}),
   );
   expect(await next.send(event)).toEqual(accepted('ignored', event.id));

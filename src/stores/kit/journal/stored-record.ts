@@ -34,7 +34,9 @@ export function toEntry(json: string, rawBody: Uint8Array | undefined): JournalE
   return rawBody === undefined ? entry : { ...entry, rawBody };
 }
 
-/** The escapes of JSON. Those of the group spell what databases refuse in a text: NUL, and lone surrogates. */
+/**
+ * The escapes of JSON. Those of the group spell what databases refuse in a text: NUL, and lone surrogates.
+ */
 const ESCAPES = /\\(?:u(0000|d[89a-f][0-9a-f]{2})|.)/gi;
 
 /** The JSON of a value with texts that any database takes, names included: what is refused becomes U+FFFD. */

@@ -81,9 +81,9 @@ const KEPT_BATCHES = 10;
  * process of PostgreSQL behind that waits.
  */
 function record(table: string, limitMs: number): string {
-  const isMoreFinal = '(excluded.finality, excluded.decided_at) > (present.finality, present.decided_at)';
-  const ofMoreFinal = ['outcome', 'code', 'finality', 'decided_at'].map(
-    (name) => `${name} = case when ${isMoreFinal} then excluded.${name} else present.${name} end`,
+  const isAsFinal = '(excluded.finality, excluded.decided_at) >= (present.finality, present.decided_at)';
+  const ofFinal = ['outcome', 'code', 'finality', 'decided_at'].map(
+    (name) => `${name} = case when ${isAsFinal} then excluded.${name} else present.${name} end`,
   );
   const known = ['type', 'created_at', 'resource', 'headers', 'raw_body'].map(
     (name) => `${name} = coalesce(present.${name}, excluded.${name})`,
@@ -114,6 +114,6 @@ on conflict (scope, key) do update set
     select name from unnest(present.handled || excluded.handled) with ordinality as names (name, position)
     group by name order by min(position)
   ) end,
-  ${[...ofMoreFinal, ...known].join(',\n  ')}
+  ${[...ofFinal, ...known].join(',\n  ')}
 where not excluded.batches <@ present.batches`;
 }

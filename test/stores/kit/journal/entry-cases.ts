@@ -170,7 +170,7 @@ const promises: Record<string, JournalCase['check']> = {
     });
     expect(await outcomeOf()).toEqual(['failed', 'one', 'b,a,c']);
     await write(journal, { ...failed, code: 'as late', handled: ['c'] });
-    expect(await outcomeOf()).toEqual(['failed', 'one', 'b,a,c']);
+    expect(await outcomeOf()).toEqual(['failed', 'as late', 'b,a,c']);
     await write(journal, { ...failed, code: 'later', decidedAt: failed.decidedAt + 1, handled: ['0'] });
     expect(await outcomeOf()).toEqual(['failed', 'later', 'b,a,c,0']);
     await write(journal, createRecord({ id: 'evt', decidedAt: START - 9 }));
