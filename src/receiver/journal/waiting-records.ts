@@ -1,3 +1,4 @@
+import { TransientMap } from '../timing/transient-map.ts';
 import type { JournalRecord } from './journal.ts';
 import { keyOfRecord, mergeRecords } from './record.ts';
 
@@ -6,6 +7,9 @@ const MAX_BYTES = 16 * 1_048_576;
 
 /** A record without its texts, its body and its headers. */
 const RECORD_BYTES = 1_000;
+
+/** The headers of a sender. To measure them takes longer than all else here. */
+const HEADERS_BYTES = 2_000;
 
 /** The numbers of bodies and entries that were left out, because the memory was full. */
 export interface LeftOut {
@@ -23,11 +27,11 @@ interface Waiting {
  * then records.
  */
 export class WaitingRecords {
-  readonly #waiting = new Map<string, Waiting>();
+  readonly #waiting = new TransientMap<string, Waiting>();
   /** The keys of those with a body. */
-  readonly #withBody = new Set<string>();
-  /** The bytes of those that wait, and of those that were taken and not written yet. */
+  readonly #withBody = new TransientMap<string, string>();
   #bytes = 0;
+  /** The bytes of those that were taken, and are not written yet. */
   #takenBytes = 0;
   #leftOut: LeftOut = { bodies: 0, entries: 0 };
 
@@ -53,23 +57,18 @@ export class WaitingRecords {
 
   /** Takes the records that have waited longest. Their memory is in use until {@link freeTaken}. */
   take(most: number): readonly JournalRecord[] {
-    const taken = [...this.#waiting].slice(0, most);
-    for (const [key, { bytes }] of taken) {
-      this.#remove(key);
-      this.#bytes += bytes;
-      this.#takenBytes += bytes;
-    }
-    return taken.map(([, { record }]) => record);
+    const taken = [...this.#waiting.values()].slice(0, most).map(({ record }) => record);
+    for (const record of taken) this.#takenBytes += this.#remove(keyOfRecord(record))?.bytes ?? 0;
+    return taken;
   }
 
   freeTaken(): void {
-    this.#bytes -= this.#takenBytes;
     this.#takenBytes = 0;
   }
 
   /** Cuts off the bodies of others, because they are worth less than an entry. */
   #makeRoomFor(added: Waiting): void {
-    for (const key of this.#withBody) {
+    for (const key of this.#withBody.values()) {
       if (this.#hasRoomFor(added)) return;
       const waiting = this.#remove(key);
       if (waiting !== undefined) this.#put(key, this.#cut(waiting));
@@ -82,13 +81,13 @@ export class WaitingRecords {
   }
 
   #hasRoomFor({ bytes }: Waiting): boolean {
-    return this.#bytes + bytes <= MAX_BYTES;
+    return this.#bytes + this.#takenBytes + bytes <= MAX_BYTES;
   }
 
   #put(key: string, waiting: Waiting): void {
     this.#waiting.set(key, waiting);
     this.#bytes += waiting.bytes;
-    if (waiting.record.rawBody !== undefined) this.#withBody.add(key);
+    if (waiting.record.rawBody !== undefined) this.#withBody.set(key, key);
   }
 
   #remove(key: string): Waiting | undefined {
@@ -103,10 +102,9 @@ export class WaitingRecords {
 
 /** A record with its memory, roughly: a character takes two bytes. */
 function measured(record: JournalRecord): Waiting {
-  const { id, key = '', type = '', resource = '', rawBody, headers = {}, handled } = record;
+  const { id, key = '', type = '', resource = '', rawBody, handled } = record;
   let characters = id.length + key.length + type.length + resource.length;
   for (const name of handled) characters += name.length;
-  for (const [name, values] of Object.entries(headers))
-    for (const value of values) characters += name.length + value.length;
-  return { record, bytes: RECORD_BYTES + 2 * characters + (rawBody?.byteLength ?? 0) };
+  const contentBytes = rawBody === undefined ? 0 : rawBody.byteLength + HEADERS_BYTES;
+  return { record, bytes: RECORD_BYTES + 2 * characters + contentBytes };
 }

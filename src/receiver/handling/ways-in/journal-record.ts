@@ -43,7 +43,7 @@ export function recordOf(arrival: Arrival, answered: Answered, isLate: boolean):
   );
   return {
     id,
-    ...(key !== id && { key }),
+    key: key === id ? undefined : key,
     type: event?.type,
     provider: provider.name,
     account,

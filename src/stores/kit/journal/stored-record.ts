@@ -41,9 +41,10 @@ const ESCAPES = /\\(?:u(0000|d[89a-f][0-9a-f]{2})|.)/gi;
 
 /** The JSON of a value with texts that any database takes, names included: what is refused becomes U+FFFD. */
 export function storableJson(value: unknown): string {
-  return JSON.stringify(value).replace(ESCAPES, (spelled, refused?: string) =>
-    refused === undefined ? spelled : '\ufffd',
-  );
+  const json = JSON.stringify(value);
+  // Most have no escape.
+  if (!json.includes('\\')) return json;
+  return json.replace(ESCAPES, (spelled, refused?: string) => (refused === undefined ? spelled : '\ufffd'));
 }
 
 /** A text as {@link storableJson} leaves it. */

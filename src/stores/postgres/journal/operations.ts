@@ -1,5 +1,5 @@
 import { toKey } from '../../../receiver/dedupe/store.ts';
-import type { JournalBatch } from '../../../receiver/journal/journal.ts';
+import type { JournalBatch, JournalRecord } from '../../../receiver/journal/journal.ts';
 import { keyOfRecord } from '../../../receiver/journal/record.ts';
 import { performance } from '../../../receiver/timing/process-clock.ts';
 import type { Cleaning } from '../../kit/cleaning.ts';
@@ -46,13 +46,12 @@ export class PostgresJournalOperations implements JournalOperations {
   async record({ batchId, records }: JournalBatch): Promise<void> {
     const bodies: Uint8Array[] = [];
     let end = 1;
-    const rows = records.map(({ rawBody, ...record }) => {
-      const storedKey = toKey(keyOfRecord(record));
-      if (rawBody === undefined) return { ...record, storedKey };
+    const rows = records.map((record) => {
+      const { rawBody } = record;
       const bodyAt = end;
-      bodies.push(rawBody);
-      end += rawBody.byteLength;
-      return { ...record, storedKey, bodyAt, bodyLength: rawBody.byteLength };
+      if (rawBody !== undefined) bodies.push(rawBody);
+      end += rawBody?.byteLength ?? 0;
+      return rowOf(record, bodyAt);
     });
     await this.#run(this.#statements.record, batchId, storableJson(rows), Buffer.concat(bodies));
   }
@@ -96,6 +95,34 @@ export class PostgresJournalOperations implements JournalOperations {
       throw explain(schema, error);
     }
   }
+}
+
+/** A row of the statement, made at once: records have many members, and each copy of one takes time. */
+function rowOf(record: JournalRecord, bodyAt: number): object {
+  const { id, key, type, provider, account, createdAt, firstReceivedAt, lastReceivedAt, deliveries } = record;
+  const { attempts, outcome, code, finality, decidedAt, handled, resource, headers, rawBody } = record;
+  return {
+    storedKey: toKey(keyOfRecord(record)),
+    id,
+    key,
+    type,
+    provider,
+    account,
+    createdAt,
+    firstReceivedAt,
+    lastReceivedAt,
+    deliveries,
+    attempts,
+    outcome,
+    code,
+    finality,
+    decidedAt,
+    handled,
+    resource,
+    headers,
+    bodyAt,
+    bodyLength: rawBody?.byteLength,
+  };
 }
 
 function entriesOf({ rows }: PostgresResult): StoredEntry[] {
