@@ -71,6 +71,7 @@ export interface JournalBatch {
 export interface JournalSelection {
   /** A type, or a pattern such as `invoice.*`. */
   readonly type?: string | undefined;
+  /** What became of the events. */
   readonly outcome?: JournalOutcome | undefined;
   /** The earliest `firstReceivedAt`. */
   readonly since?: number | undefined;
