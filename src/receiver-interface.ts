@@ -227,7 +227,7 @@ export interface Receiver<
   /**
    * Refuses new deliveries with 503 and waits for the running ones, for `graceMs` (25,000 by default) at
    * most. Then it aborts them. `abandoned` has the ids of events whose handlers had not ended. What waits for
-   * the journal is written in that time, or within a second after it.
+   * the journal is written in that time, for 5 seconds at most, or within a second after it.
    */
   close(options?: { readonly graceMs?: number | undefined }): Promise<{ readonly abandoned: string[] }>;
 }

@@ -45,9 +45,6 @@ import { settledWithin } from './timing/time-limit.ts';
 
 // Start at docs/how-it-works.md: the way of a delivery, file by file, and the states of a run.
 
-/** The time for the journal after the last runs, also if nothing of the grace is left. */
-const LAST_FLUSH_MS = 1_000;
-
 /** A function of the application. Its patterns ensure that it gets only the events of its type. */
 type AnyHandler = (event: never, ...others: never[]) => unknown;
 
@@ -117,7 +114,7 @@ export class WebhookReceiver {
       if (followed !== undefined && hasHadKeys(followed))
         await waitForKeyReleases(delivery, deadline, followed.run, this.#warnings.addMisuse);
       this.#reports.report(arrival, answered, { answerSent });
-      this.#reports.keepAliveToRecord(delivery);
+      this.#reports.keepAliveToRecord(delivery, answered);
       const isUnread = !bodyRead && mustClose(head, this.#settings.maxBodyBytes);
       return toReply(answer, isUnread || isBodyUnfinished(answer), this.#replySettings);
     } catch (error) {
@@ -303,7 +300,7 @@ export class WebhookReceiver {
     await answersSent();
     // Other processes would have to wait until the lease of an unreleased key ends.
     await this.#services.keys.idle();
-    await this.#journal?.flush(Math.max(endsAt - performance.now(), LAST_FLUSH_MS));
+    await this.#journal?.close(endsAt);
     return { abandoned };
   }
 }

@@ -53,7 +53,7 @@ export async function prune(options: PruneOptions): Promise<void> {
 
 async function ask(olderThanMs: number): Promise<void> {
   const time = timeText(Date.now() - olderThanMs);
-  const question = `Delete the events of the journal that were first received before ${time}? Nobody can show them afterwards.`;
+  const question = `Delete the events of the journal that were first received before ${time}? They cannot be shown afterwards.`;
   if (!(await confirm(question))) throw new CommandError('failed', 'nothing was deleted');
 }
 

@@ -8,10 +8,10 @@ import { isInstance, messageOf } from '../values/foreign-values.ts';
 import type { Journal, JournalBatch, JournalRecord } from './journal.ts';
 import { type LeftOut, WaitingRecords } from './waiting-records.ts';
 
-/** The most records in a batch. If so many wait, they are written at once. */
-const MAX_BATCH = 100;
-
-/** The wait for further records, so that the entry is there within a second of the answer. */
+/**
+ * The wait for further records, unless a batch is whole, so that the entry is there within a second of the
+ * answer.
+ */
 const GATHER_MS = 500;
 
 /** The pause after a failure. */
@@ -23,6 +23,12 @@ const RETRY_MS = 1_000;
 const WRITE_LIMIT_MS = 60_000;
 
 const WARN_EACH_MS = 60_000;
+
+/** The least time for the journal after the last runs, also if nothing of the grace is left. */
+const LEAST_CLOSE_MS = 1_000;
+
+/** A process should not wait for all of the grace, only because the journal is away. */
+const LONGEST_CLOSE_MS = 5_000;
 
 /** The state of the journal. It is not asked: an entry that could not be written shows that it fails. */
 export interface JournalHealth {
@@ -77,7 +83,7 @@ export class JournalWriter {
     const isKept = this.#journal.bodies !== false;
     this.#records.add(isKept ? record : { ...record, rawBody: undefined, headers: undefined });
     this.#warnIfDue();
-    this.#schedule();
+    if (this.#hasWork) this.#schedule();
   }
 
   /** Writes all that waits without gathering more. Resolves once it is written, or after `limitMs`. */
@@ -91,12 +97,20 @@ export class JournalWriter {
     }
   }
 
+  /** Writes what is left, until `endsAt` by the monotonic clock. No later report could say what is lost. */
+  async close(endsAt: number): Promise<void> {
+    const leftMs = endsAt - performance.now();
+    await this.flush(Math.min(Math.max(leftMs, LEAST_CLOSE_MS), LONGEST_CLOSE_MS));
+    const { waiting } = this.health;
+    if (waiting > 0) process.emitWarning(`posthorn: ${waiting} entries were not written to the journal`);
+  }
+
   get #hasWork(): boolean {
     return this.#batch !== undefined || this.#records.size > 0;
   }
 
   get #isDue(): boolean {
-    return this.#isFlushing ? this.#hasWork : this.#records.size >= MAX_BATCH;
+    return this.#isFlushing ? this.#hasWork : this.#records.hasWholeBatch;
   }
 
   /** Even what is due is written in a later turn of the event loop: no answer waits for it. */
@@ -126,7 +140,7 @@ export class JournalWriter {
   /** Resolves with false if the journal failed. */
   async #writeBatch(): Promise<boolean> {
     // A batch of which only the answer was lost must be the same when it is written again.
-    this.#batch ??= { batchId: randomUUID(), records: this.#records.take(MAX_BATCH) };
+    this.#batch ??= { batchId: randomUUID(), records: this.#records.takeBatch() };
     try {
       await this.#record(this.#batch);
     } catch (error) {

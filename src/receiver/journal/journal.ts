@@ -1,10 +1,10 @@
 /**
- * What can become of an event, the most final one first. `failed` and `queued` are not the end: a retry or a
+ * The outcomes of an event, the most final one first. `failed` and `queued` are not the end: a retry or a
  * worker follows. `rejected`: the receiver refused it, for example as too old.
  */
 export const journalOutcomes = ['processed', 'parked', 'queued', 'failed', 'ignored', 'rejected'] as const;
 
-/** What became of an event: see {@link journalOutcomes}. */
+/** The outcome of an event: see {@link journalOutcomes}. */
 export type JournalOutcome = (typeof journalOutcomes)[number];
 
 /**
@@ -27,11 +27,16 @@ export interface JournalEntry {
   readonly firstReceivedAt: number;
   /** When the event came last. A replay or a job does not change it. */
   readonly lastReceivedAt: number;
-  /** The number of deliveries that arrived, duplicates included; 0 if the event came only by `accept`. */
+  /**
+   * The number of deliveries that arrived, with duplicates; 0 if only `accept`, a replay or a job made the
+   * entry.
+   */
   readonly deliveries: number;
   /** The number of the last attempt to run its handlers. */
   readonly attempts: number;
-  /** What became of the event. A duplicate does not change it, and a processed event stays processed. */
+  /**
+   * The end that the event came to. A duplicate does not change it, and a processed event stays processed.
+   */
   readonly outcome: JournalOutcome;
   /** The code of the error, unless the event was processed, queued or ignored. */
   readonly code?: string | undefined;
@@ -43,17 +48,17 @@ export interface JournalEntry {
    * The body as it was signed. Absent in a journal with `bodies: false`, and if there was no memory for it.
    */
   readonly rawBody?: Uint8Array | undefined;
-  /** They come with the body, and lack `authorization`, `proxy-authorization` and `cookie`. */
+  /** The headers, which come with the body, and lack `authorization`, `proxy-authorization` and `cookie`. */
   readonly headers?: { readonly [name: string]: readonly string[] } | undefined;
 }
 
 /**
- * What a receiver adds to the entry of an event. The entry keeps the earlier `firstReceivedAt`, the later
- * `lastReceivedAt`, the greater `attempts`, the most final `outcome` with its `code`, and all of `handled`;
- * `deliveries` are added up. Of the other members it keeps what it has.
+ * The part that a receiver adds to the entry of an event. The entry keeps the earlier `firstReceivedAt`, the
+ * later `lastReceivedAt`, the greater `attempts`, the most final `outcome` with its `code`, and all of
+ * `handled`; `deliveries` are added up. Of the other members it keeps what it has.
  */
 export interface JournalRecord extends JournalEntry {
-  /** How final `outcome` is: a less final one never replaces it. */
+  /** The rank of `outcome`: a less final one never replaces it. */
   readonly finality: number;
   /** When `outcome` was known: of two that are equally final, the later one counts. */
   readonly decidedAt: number;
@@ -71,7 +76,7 @@ export interface JournalBatch {
 export interface JournalSelection {
   /** A type, or a pattern such as `invoice.*`. */
   readonly type?: string | undefined;
-  /** What became of the events. */
+  /** The outcome of the events. */
   readonly outcome?: JournalOutcome | undefined;
   /** The earliest `firstReceivedAt`. */
   readonly since?: number | undefined;
@@ -86,8 +91,9 @@ export interface JournalSelection {
 }
 
 /**
- * A record of the events that receivers got, for people. It has no part in the dedupe, and a receiver goes on
- * without it. Its methods reject with JournalError.
+ * A record of the events that receivers got, for people. No delivery asks it or waits for it; only
+ * `receiver.accept` asks it, about an event that the store may have forgotten. Its methods reject with
+ * JournalError.
  */
 export interface Journal {
   /** False if it keeps no bodies: receivers then leave them out. */

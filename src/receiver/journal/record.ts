@@ -1,7 +1,7 @@
 import type { JournalOutcome, JournalRecord } from './journal.ts';
 
 /**
- * How final each outcome is. Several processes write the outcomes of one event, in any order: a handled event
+ * The rank of each outcome. Several processes write the outcomes of one event, in any order: a handled event
  * stays handled, and a parked one is parked until it is handled. Of the others the latest counts, because a
  * retry may have another end: of an event that was refused while the receiver closed, that it was ignored.
  * Only a refusal does not count beside them: it may be that of an old recording of the event.

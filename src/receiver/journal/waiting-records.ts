@@ -5,6 +5,12 @@ import { keyOfRecord, mergeRecords } from './record.ts';
 /** The most memory for records that wait, or are being written. */
 const MAX_BYTES = 16 * 1_048_576;
 
+/** The most records in a batch. */
+const MAX_BATCH = 100;
+
+/** A larger batch might not get through in the time of a statement. */
+const MAX_BATCH_BYTES = 1_048_576;
+
 /** A record without its texts, its body and its headers. */
 const RECORD_BYTES = 1_000;
 
@@ -55,10 +61,21 @@ export class WaitingRecords {
     if (added !== undefined) this.#put(key, added);
   }
 
-  /** Takes the records that have waited longest. Their memory is in use until {@link freeTaken}. */
-  take(most: number): readonly JournalRecord[] {
-    const taken = [...this.#waiting.values()].slice(0, most).map(({ record }) => record);
-    for (const record of taken) this.#takenBytes += this.#remove(keyOfRecord(record))?.bytes ?? 0;
+  /** True if as much waits as one batch has. */
+  get hasWholeBatch(): boolean {
+    return this.#waiting.size >= MAX_BATCH || this.#bytes >= MAX_BATCH_BYTES;
+  }
+
+  /** Takes a batch of records. Their memory is in use until {@link freeTaken}. */
+  takeBatch(): readonly JournalRecord[] {
+    const taken: JournalRecord[] = [];
+    for (const { bytes, record } of this.#waiting.values()) {
+      const fits = taken.length === 0 || this.#takenBytes + bytes <= MAX_BATCH_BYTES;
+      if (!fits || taken.length === MAX_BATCH) break;
+      this.#takenBytes += bytes;
+      taken.push(record);
+    }
+    for (const record of taken) this.#remove(keyOfRecord(record));
     return taken;
   }
 

@@ -17,7 +17,7 @@ export interface CleaningRules {
 }
 
 /**
- * Deletes what nobody needs any longer, in small batches. Operations call `cleanIfDue`, so that no timer
+ * Deletes rows that have expired, in small batches. Operations call `cleanIfDue`, so that no timer
  * keeps the process alive.
  */
 export class Cleaning {

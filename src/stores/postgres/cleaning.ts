@@ -5,7 +5,7 @@ import { columnOf, type PostgresPool } from './client.ts';
 import { withClient } from './connection.ts';
 import { explain, isRefusal } from './errors.ts';
 
-/** The rows of a batch. Only these are locked meanwhile, and up to 10,000 rows a second are deleted. */
+/** The rows of a batch. Only these are locked meanwhile. Of ids up to 10,000 a second are deleted. */
 export const CLEANING_BATCH = 1_000;
 
 interface PostgresCleaning {

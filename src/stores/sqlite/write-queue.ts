@@ -2,7 +2,7 @@ import { inNextTurn } from '../../receiver/timing/next-turn.ts';
 import { pause, performance } from '../../receiver/timing/process-clock.ts';
 import { pauseWhileBusy } from './pause-while-busy.ts';
 
-/** An operation of a store or of dead letters, or the run of an inbox. */
+/** An operation of a store, of dead letters or of a journal, or the run of an inbox. */
 export type WriteKind = 'operation' | 'run';
 
 /** Work of one kind that waits for its turn to write. */

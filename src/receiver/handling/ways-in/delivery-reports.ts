@@ -70,8 +70,9 @@ export class DeliveryReports {
   }
 
   /** Asks the platform to let the process write the journal, if it may stop the process after the answer. */
-  keepAliveToRecord(delivery: Delivery): void {
-    if (this.#journal !== undefined && delivery.waitUntil !== undefined)
+  keepAliveToRecord(delivery: Delivery, { keyIndex }: Answered): void {
+    const isRecorded = this.#journal !== undefined && keyIndex !== undefined;
+    if (isRecorded && delivery.waitUntil !== undefined)
       waitUntil(delivery, this.#journal.flush(LONGEST_FLUSH_MS), this.#warnings.addMisuse);
   }
 

@@ -38,7 +38,7 @@ export function recordOf(arrival: Arrival, answered: Answered, isLate: boolean):
   const account = event?.account;
   const key = provider.keyOf({ id, account });
   const isDelivery = source === 'delivery';
-  const cameAt = Math.round(
+  const cameAt = wholeTime(
     (isDelivery ? undefined : (followed?.run.input ?? content)?.receivedAt) ?? receivedAt,
   );
   return {
@@ -51,16 +51,24 @@ export function recordOf(arrival: Arrival, answered: Answered, isLate: boolean):
     firstReceivedAt: cameAt,
     lastReceivedAt: cameAt,
     deliveries: isDelivery && !isLate ? 1 : 0,
-    attempts: run?.progress.attempt ?? 0,
+    attempts: Math.min(run?.progress.attempt ?? 0, MAX_ATTEMPTS),
     outcome,
     code: answer.error?.code,
     finality: isImplied ? IMPLIED : FINALITY[outcome],
-    decidedAt: Math.round(receivedAt + performance.now() - deadline.startedAt),
+    decidedAt: wholeTime(receivedAt + performance.now() - deadline.startedAt),
     handled: [...(run?.progress.handled ?? [])],
     resource: event?.resource,
     rawBody,
     headers: headers && withoutCredentials(headers),
   };
+}
+
+/** The greatest time and number that each journal can store. A job and a dead letter can have any. */
+const MAX_TIME_MS = 8.64e15;
+const MAX_ATTEMPTS = 2_147_483_647;
+
+function wholeTime(ms: number): number {
+  return Math.round(Math.min(Math.max(ms, -MAX_TIME_MS), MAX_TIME_MS));
 }
 
 /** True for a delivery that is authentic, and for what else changes the event. */

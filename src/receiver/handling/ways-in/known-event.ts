@@ -5,6 +5,7 @@ import { JournalError, UnavailableError } from '../../errors.ts';
 import { keyOfRecord } from '../../journal/record.ts';
 import type { EventIdentity } from '../../provider/event-identity.ts';
 import { performance } from '../../timing/process-clock.ts';
+import { withTimeLimit } from '../../timing/time-limit.ts';
 import { isInstance, messageOf } from '../../values/foreign-values.ts';
 import { hasHandled } from '../handlers/named-handler.ts';
 import type { Route } from '../handlers/route.ts';
@@ -71,11 +72,13 @@ export async function haveRecords(routes: readonly Route[], key: string): Promis
 
 /** Resolves with true if the journal has the event as handled. Rejects if the journal fails. */
 export async function isHandledInJournal(
-  { settings: { journal } }: Pick<ReceiverServices, 'settings'>,
+  { settings: { deadlineMs, journal } }: Pick<ReceiverServices, 'settings'>,
   key: string,
 ): Promise<boolean> {
+  if (journal === undefined) return false;
   try {
-    const entry = await journal?.get(key);
+    const late = (): Error => new Error(`it did not answer in ${deadlineMs} ms`);
+    const entry = await withTimeLimit(journal.get(key), deadlineMs, late);
     // The id of another sender's event can be the same text as this key.
     if (entry === undefined || keyOfRecord(entry) !== key) return false;
     return entry.outcome === 'processed' || entry.outcome === 'queued';

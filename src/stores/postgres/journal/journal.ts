@@ -13,8 +13,9 @@ export interface PostgresJournalOptions extends JournalOptions {
 /**
  * Keeps a record of the events in PostgreSQL, for people: an entry for each authentic event that a receiver
  * got, with its outcome and its body. Receivers write it after their answers, up to a hundred events in one
- * statement, and go on without it. It takes one client of the pool at a time. `migratePostgres` creates the
- * table. Entries are deleted after `retentionMs`, a thousand at a time. Its methods reject with JournalError.
+ * statement, and go on without it. Writing takes one client of the pool at a time. `migratePostgres` creates
+ * the table. Entries are deleted after `retentionMs`, a thousand at a time. Its methods reject with
+ * JournalError.
  *
  * @throws ConfigurationError if the pool is not one of pg, and for a wrong or missing option.
  *

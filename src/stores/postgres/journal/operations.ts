@@ -3,8 +3,13 @@ import type { JournalBatch, JournalRecord } from '../../../receiver/journal/jour
 import { keyOfRecord } from '../../../receiver/journal/record.ts';
 import { performance } from '../../../receiver/timing/process-clock.ts';
 import type { Cleaning } from '../../kit/cleaning.ts';
+import type {
+  JournalOperations,
+  LookedAt,
+  Place,
+  StoredEntry,
+} from '../../kit/journal/journal-operations.ts';
 import type { CheckedSelection } from '../../kit/journal/selection.ts';
-import type { JournalOperations, LookedAt, Place, StoredEntry } from '../../kit/journal/server-journal.ts';
 import { storableJson } from '../../kit/journal/stored-record.ts';
 import { CLEANING_BATCH, createCleaning } from '../cleaning.ts';
 import { columnOf, type PostgresPool, type PostgresResult } from '../client.ts';

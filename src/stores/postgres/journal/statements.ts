@@ -1,4 +1,4 @@
-import { MOST_LOOKED_AT } from '../../kit/journal/server-journal.ts';
+import { MOST_LOOKED_AT } from '../../kit/journal/journal-operations.ts';
 import { CLEANING_BATCH } from '../cleaning.ts';
 import { START_OF } from './table.ts';
 
@@ -70,8 +70,8 @@ select count(*)::text as deleted from gone`,
 }
 
 /**
- * The batches that a row remembers. A batch comes again some seconds later at the most, and meanwhile only
- * other processes that got the event have changed its row.
+ * The batches that a row remembers. One comes again if its answer was lost, and meanwhile only processes that
+ * got the same event have changed its row. After more than these, its deliveries would count twice.
  */
 const KEPT_BATCHES = 10;
 

@@ -3,12 +3,9 @@ import { toKey } from '../../../receiver/dedupe/store.ts';
 import type { Journal, JournalRecord } from '../../../receiver/journal/journal.ts';
 import { keyOfRecord, mergeRecords } from '../../../receiver/journal/record.ts';
 import { Cleaning } from '../../kit/cleaning.ts';
+import type { JournalOperations, StoredEntry } from '../../kit/journal/journal-operations.ts';
 import { type JournalOptions, readJournalOptions } from '../../kit/journal/journal-options.ts';
-import {
-  createServerJournal,
-  type JournalOperations,
-  type StoredEntry,
-} from '../../kit/journal/server-journal.ts';
+import { createServerJournal } from '../../kit/journal/server-journal.ts';
 import { parseRecord, storableJson } from '../../kit/journal/stored-record.ts';
 import { checkDatabase, type SqliteDatabase } from '../client.ts';
 import { type Row, SqliteConnection } from '../connection.ts';
@@ -28,10 +25,8 @@ import {
 /** Options of {@link createSqliteJournal}. */
 export type SqliteJournalOptions = JournalOptions;
 
-/**
- * The rows that are deleted in one transaction: some milliseconds, during which the event loop is blocked.
- */
-const CLEANING_BATCH = 200;
+/** The rows that are deleted in one transaction, during which the event loop is blocked. */
+const CLEANING_BATCH = 50;
 
 /**
  * The batches that are remembered. A receiver writes one again if the journal was slower than the receiver
@@ -44,7 +39,7 @@ const KEPT_BATCHES = 100;
  * receiver got, with its outcome and its body. Receivers write it after their answers, up to a hundred events
  * in one transaction, and go on without it. The database is a connection of `node:sqlite` or better-sqlite3;
  * closing it is up to you, after `receiver.close()`. `migrateSqlite` creates the table. Entries are deleted
- * after `retentionMs`, 200 at a time. Its methods reject with JournalError.
+ * after `retentionMs`, 50 at a time. Its methods reject with JournalError.
  *
  * @throws ConfigurationError if the database is not such a connection, and for a wrong or missing option.
  *

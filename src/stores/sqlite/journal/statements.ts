@@ -1,6 +1,6 @@
 import type { JournalRecord } from '../../../receiver/journal/journal.ts';
+import { MOST_LOOKED_AT, type Place } from '../../kit/journal/journal-operations.ts';
 import type { CheckedSelection } from '../../kit/journal/selection.ts';
-import { MOST_LOOKED_AT, type Place } from '../../kit/journal/server-journal.ts';
 import type { SqlStatement } from '../statement.ts';
 import { NOW } from '../tables.ts';
 
@@ -31,30 +31,22 @@ export function writeRecord(scope: string, key: string, record: JournalRecord): 
   return { sql: WRITE, values: [...identity, ...counts, JSON.stringify(handled), resource, fields, body] };
 }
 
-const CHANGING = [
-  [
-    'type',
-    'created_at',
-    'first_received_at',
-    'last_received_at',
-    'deliveries',
-    'attempts',
-    'outcome',
-    'code',
-  ],
-  ['finality', 'decided_at', 'handled', 'resource', 'headers'],
-].flat();
+const CHANGING =
+  'type created_at first_received_at last_received_at deliveries attempts outcome code finality decided_at ' +
+  'handled resource headers';
 
 const WRITE = `insert into posthorn_journal (
   scope, key, event_key, id, type, provider, account, created_at, first_received_at, last_received_at,
   deliveries, attempts, outcome, code, finality, decided_at, handled, resource, headers, raw_body
 ) values (${Array.from({ length: 20 }, () => '?').join(', ')})
-on conflict (scope, key) do update set ${CHANGING.map((name) => `${name} = excluded.${name}`).join(', ')},
+on conflict (scope, key) do update set ${CHANGING.split(' ')
+  .map((name) => `${name} = excluded.${name}`)
+  .join(', ')},
   raw_body = coalesce(posthorn_journal.raw_body, excluded.raw_body)`;
 
 const ENTRY = `key, ${JSON_OF_ROW} as json, raw_body`;
 
-/** Returns the row of a key, and one with that id of another sender. */
+/** Returns the row of a key, and up to two with that id of other senders. */
 export function findEntries(scope: string, key: string, id: string): SqlStatement {
   return { sql: FIND, values: [scope, key, scope, id] };
 }
