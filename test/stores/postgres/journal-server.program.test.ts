@@ -4,8 +4,16 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { journalStatements } from '../../../src/stores/postgres/journal/statements.ts';
 import { errorOf } from '../../support/error-of.ts';
 import { until } from '../../support/until.ts';
-import { ampleJournal, createRecord, idsOf, START, write } from '../kit/journal/journal-case.ts';
+import {
+  ampleJournal,
+  createFullRecord,
+  createRecord,
+  idsOf,
+  START,
+  write,
+} from '../kit/journal/journal-case.ts';
 import { useDatabase } from './fixture.ts';
+import { sentBy } from './watched-pool.ts';
 
 const statements = journalStatements('"posthorn"', 5_000);
 
@@ -40,6 +48,14 @@ describe('the journal on a server of PostgreSQL', () => {
     const [journal = createPostgresJournal(fixture.connect(), { scope })] = journals;
     for await (const { deliveries } of journal.list()) expect(deliveries).toBe(6 * 20);
     expect((await idsOf(journal)).length).toBe(ids.length);
+  });
+
+  test('is written with one statement for a hundred records', async () => {
+    const pool = fixture.connect();
+    const journal = createPostgresJournal(pool, { scope: randomUUID(), ...ampleJournal });
+    const sent = sentBy(pool);
+    await write(journal, ...Array.from({ length: 100 }, () => createFullRecord()));
+    expect(sent).toEqual([statements.record]);
   });
 
   describe('with many entries', () => {
