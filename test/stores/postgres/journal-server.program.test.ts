@@ -55,7 +55,7 @@ describe('the journal on a server of PostgreSQL', () => {
     const journal = createPostgresJournal(pool, { scope: randomUUID(), ...ampleJournal });
     const sent = sentBy(pool);
     await write(journal, ...Array.from({ length: 100 }, () => createFullRecord()));
-    expect(sent).toEqual([statements.record]);
+    expect(sent).toEqual([expect.stringContaining('insert into "posthorn".journal ')]);
   });
 
   describe('with many entries', () => {
