@@ -1,7 +1,7 @@
 import { createPostgresJournal } from 'posthorn/postgres';
 import { describe, expect, test } from 'vitest';
+import { ampleJournal } from '../stores/kit/journal/journal-case.ts';
 import { useDatabase } from '../stores/postgres/fixture.ts';
-import { freePort } from '../support/free-port.ts';
 import { printed, refusal } from './ended.ts';
 import { fillJournal, record, recordsOf } from './journal-entries.ts';
 import { jsonLines, paste, posthorn } from './posthorn.ts';
@@ -14,14 +14,18 @@ const usage = (message: RegExp) =>
 
 /** A module with a receiver whose journal has two events; `options` are further ones of the receiver. */
 async function writeReceiver(scope: string, options = ''): Promise<string> {
-  await fillJournal(createPostgresJournal(database.connect(), { scope }), recordsOf(['evt_1', 'evt_2']));
+  const filled = createPostgresJournal(database.connect(), { scope, ...ampleJournal });
+  await fillJournal(filled, recordsOf(['evt_1', 'evt_2']));
   const { file } = await writeModule(`
     import pg from 'pg';
     import { createReceiver } from 'posthorn';
     import { createPostgresJournal } from 'posthorn/postgres';
     import { stripe } from 'posthorn/providers';
     const pool = new pg.Pool({ connectionString: '${database.url()}' });
-    const journal = createPostgresJournal(pool, { scope: '${scope}' });
+    const journal = createPostgresJournal(pool, {
+      scope: '${scope}',
+      retentionMs: ${ampleJournal.retentionMs},
+    });
     export const receiver = createReceiver({ signingKey: 'k', journal, ${options} });`);
   return file;
 }
@@ -79,7 +83,11 @@ describe('the place of the journal', () => {
       refusal(3, expect.stringMatching(/migrate --schema webhooks.*\(journal_unavailable\)\n$/)),
     );
     await posthorn(['postgres', 'migrate', '--schema', 'webhooks'], { env });
-    const journal = createPostgresJournal(database.connect(), { scope: 'a', schema: 'webhooks' });
+    const journal = createPostgresJournal(database.connect(), {
+      scope: 'a',
+      schema: 'webhooks',
+      ...ampleJournal,
+    });
     await fillJournal(journal, recordsOf(['evt_1', 'evt_2']));
     const { stdout } = await posthorn(['events', 'list', ...place, '--limit', '1'], { env });
     const [, next = ''] = /^the rest: (.*)$/m.exec(stdout) ?? [];
@@ -89,9 +97,9 @@ describe('the place of the journal', () => {
 
   test('is the named one, also if an address is in the environment', async () => {
     const scope = 'named';
-    await fillJournal(createPostgresJournal(database.connect(), { scope }), [record('evt_1')]);
-    const unreachable = `postgres://127.0.0.1:${await freePort()}/billing`;
-    const env = { POSTGRES_URL: unreachable, REDIS_URL: 'redis://127.0.0.1:1' };
+    const journal = createPostgresJournal(database.connect(), { scope, ...ampleJournal });
+    await fillJournal(journal, [record('evt_1')]);
+    const env = { POSTGRES_URL: 'postgres://127.0.0.1:1/billing', REDIS_URL: 'redis://127.0.0.1:1' };
     const list = ['events', 'list', '--scope', scope];
     expect(await posthorn([...list, '--postgres', database.url()], { env })).toMatchObject({ code: 0 });
     expect(await posthorn([...list, '--sqlite', 'absent.db'], { env })).toEqual(

@@ -1,5 +1,6 @@
 import { createPostgresJournal } from 'posthorn/postgres';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { ampleJournal } from '../stores/kit/journal/journal-case.ts';
 import { useDatabase } from '../stores/postgres/fixture.ts';
 import { readAll } from '../support/read-all.ts';
 import { FIRST_AT, fillJournal, PARKED, record, recordsOf } from './journal-entries.ts';
@@ -7,14 +8,14 @@ import { onTerminal } from './posthorn.ts';
 
 const database = useDatabase();
 
-/** What a terminal of so many columns gets, without its colours. */
+/** The text that a terminal of so many columns gets, without its colours. */
 function onTerminalOf(columns: number, args: string, input = ''): { status: number | null; text: string } {
   const command = `events ${args} --postgres ${database.url()}`;
   const { status, stdout } = onTerminal(command, input, `stty cols ${columns}; NO_COLOR=1 `);
   return { status, text: stdout.replaceAll('\r\n', '\n') };
 }
 
-const openJournal = (scope: string) => createPostgresJournal(database.connect(), { scope });
+const openJournal = (scope: string) => createPostgresJournal(database.connect(), { scope, ...ampleJournal });
 
 describe('on a terminal', () => {
   beforeAll(async () => {

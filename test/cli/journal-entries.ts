@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Journal, JournalRecord } from 'posthorn';
 import { createPostgresJournal } from 'posthorn/postgres';
+import { ampleJournal } from '../stores/kit/journal/journal-case.ts';
 import type { DatabaseFixture } from '../stores/postgres/fixture.ts';
 import { readAll } from '../support/read-all.ts';
 import { type Ended, posthorn } from './posthorn.ts';
@@ -64,7 +65,7 @@ let scopes = 0;
 export async function openJournal(database: DatabaseFixture, records: readonly JournalRecord[]) {
   scopes += 1;
   const scope = `billing-${scopes}`;
-  const journal = createPostgresJournal(database.connect({ max: 2 }), { scope });
+  const journal = createPostgresJournal(database.connect({ max: 2 }), { scope, ...ampleJournal });
   await fillJournal(journal, records);
   const run = (command: string): Promise<Ended> =>
     posthorn(`events ${command} --scope ${scope}`, { env: { POSTGRES_URL: database.url() } });

@@ -7,6 +7,7 @@ import { createFileDeadLetters } from 'posthorn/file';
 import { createPostgresJournal } from 'posthorn/postgres';
 import { createSandbox, type Sandbox } from 'posthorn/sandbox';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { ampleJournal } from '../stores/kit/journal/journal-case.ts';
 import { usePostgres } from '../stores/postgres/fixture.ts';
 import { standInPath } from '../stores/sqlite/driver.ts';
 import { packageRoot } from '../support/child-program.ts';
@@ -64,7 +65,8 @@ async function ids(directory: string): Promise<readonly string[]> {
 
 /** The options of a journal with an event. */
 async function journalOf(scope: string): Promise<readonly string[]> {
-  await fillJournal(createPostgresJournal(fixture.connect(), { scope }), [record('evt_1')]);
+  const journal = createPostgresJournal(fixture.connect(), { scope, ...ampleJournal });
+  await fillJournal(journal, [record('evt_1')]);
   return ['--scope', scope, '--postgres', fixture.url()];
 }
 

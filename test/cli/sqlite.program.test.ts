@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { createSqliteDeadLetters, createSqliteJournal } from 'posthorn/sqlite';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { stores } from '../../src/stores/list.ts';
+import { ampleJournal } from '../stores/kit/journal/journal-case.ts';
 import { openDatabase, standInPath } from '../stores/sqlite/driver.ts';
 import { useSqlite } from '../stores/sqlite/fixture.ts';
 import { type CopiedPackage, copyPackage } from '../support/copied-package.ts';
@@ -109,7 +110,10 @@ describe('posthorn on a file of SQLite', () => {
   });
 
   test('events lists, shows and prunes the journal of a scope', async () => {
-    const journal = createSqliteJournal(await fixture.openMigrated(), { scope: 'billing-test' });
+    const journal = createSqliteJournal(await fixture.openMigrated(), {
+      scope: 'billing-test',
+      ...ampleJournal,
+    });
     await fillJournal(journal, recordsOf(['evt_1', 'evt_2', 'evt_3']));
     const place = ['--scope', 'billing-test', '--sqlite', fixture.path];
     const listed = await run(['events', 'list', ...place, '--limit', '2', '--json']);

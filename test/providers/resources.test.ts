@@ -2,6 +2,7 @@ import { createReceiver, type Provider } from 'posthorn';
 import { bankingService, github, shopify, slack, standardWebhooks, stripe } from 'posthorn/providers';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
+import { acme } from '../receiver/provider/senders.ts';
 
 const TRANSFER = createEvent('transfer.succeeded');
 const SECONDS = Math.floor(Date.now() / 1_000);
@@ -10,6 +11,13 @@ const FOR_SHOPIFY = {
   'x-shopify-event-id': 'e1',
   'x-shopify-shop-domain': 'billing.example.com',
 };
+
+/** A provider whose `readEvent` gives this as the resource, which only the compiler would refuse. */
+function ownProvider(resource: unknown): Provider {
+  const event = { event_id: 'ev_1', type: 'invoice.paid' };
+  const readEvent = () => ({ id: event.event_id, type: event.type, event, resource });
+  return Reflect.apply(acme, undefined, [{ readEvent }]);
+}
 
 interface Sample {
   readonly name: string;
@@ -34,6 +42,18 @@ const samples: readonly Sample[] = [
     resource: 'in_1',
   },
   {
+    name: 'Stripe, of a thin event',
+    provider: stripe(),
+    body: {
+      id: 'evt_1',
+      object: 'v2.core.event',
+      type: 'v1.invoice.paid',
+      created: new Date().toISOString(),
+      related_object: { id: 'in_1', type: 'invoice' },
+    },
+    resource: 'in_1',
+  },
+  {
     name: 'Standard Webhooks',
     provider: standardWebhooks(),
     body: { type: 'invoice.paid', timestamp: new Date().toISOString(), data: { id: 'in_1' } },
@@ -53,6 +73,20 @@ const samples: readonly Sample[] = [
     body: { id: 820982911 },
     headers: FOR_SHOPIFY,
     resource: '820982911',
+  },
+  {
+    name: 'Shopify, with an id that is a text',
+    provider: shopify(),
+    body: { id: 'gid://shopify/Order/1' },
+    headers: FOR_SHOPIFY,
+    resource: 'gid://shopify/Order/1',
+  },
+  { name: "a provider of one's own", provider: ownProvider('in_1'), body: {}, resource: 'in_1' },
+  {
+    name: "a provider of one's own, that gives a number",
+    provider: ownProvider(5),
+    body: {},
+    resource: undefined,
   },
   {
     name: 'GitHub',

@@ -3,10 +3,12 @@ import { ConfigurationError, createMemoryStore, createReceiver } from 'posthorn'
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
+import { createMapJournal } from '../support/map-journal.ts';
 import { KEY } from '../support/served.ts';
 
 const store = createMemoryStore();
 const deadLetters = createMapDeadLetters();
+const journal = createMapJournal();
 
 /** Untyped, for what the compiler would not let pass. */
 function create(options: unknown): unknown {
@@ -57,6 +59,7 @@ const wrong: Readonly<Record<string, readonly unknown[]>> = {
     ...['claim', 'renew', 'complete', 'release'].map((m) => without(store, m)),
   ],
   deadLetters: [null, {}, '/tmp', ...['put', 'get', 'remove', 'list'].map((m) => without(deadLetters, m))],
+  journal: [null, {}, 'journal', ...['record', 'get', 'list', 'prune'].map((m) => without(journal, m))],
   schemas: [null, 5, 'zod', { transfr: z.object() }, { transfer: 5 }, { transfer: {} }, { transfer: null }],
   queue: [null, {}, 'redis', { add: () => {} }, { close: () => {} }],
   maxRunning: [null, 0, -1, 1.5, Number.NaN, Infinity, '10', 10n, {}],

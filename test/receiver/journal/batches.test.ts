@@ -103,7 +103,7 @@ test('the answer is sent before a journal that blocks the process begins', async
   expect(order).toEqual(['answer', 'record']);
 });
 
-test('each of a hundred answers is there before a write begins that is due at once', async () => {
+test('no write begins in the turn of an answer, also if it is due at once', async () => {
   const order: string[] = [];
   const { journal } = createSeenJournal(() => void order.push('record'));
   const { send } = openJournaledDirectly({ journal });

@@ -1,7 +1,8 @@
 import { createMemoryStore, type Store } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { mergeRecords } from '../../../src/receiver/journal/record.ts';
+import { WaitingRecords } from '../../../src/receiver/journal/waiting-records.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { accepted, eventAt, on, refused } from '../../support/open-endpoint.ts';
 import { MINUTE_MS, stepClocked } from '../../support/step-clock.ts';
@@ -10,33 +11,43 @@ import { createSeenJournal, openJournaled, openJournaledDirectly } from './journ
 
 const event = createEvent('transfer.succeeded');
 
+/** The records that a receiver adds, before it merges those of one event. */
+function watchRecords() {
+  const add = vi.spyOn(WaitingRecords.prototype, 'add');
+  onTestFinished(() => add.mockRestore());
+  return () => add.mock.calls.map(([record]) => record);
+}
+
 test('deliveries that join a run add to the count, and give no further body', async () => {
+  const added = watchRecords();
   const held = new HeldHandler();
-  const { onlyEntry, reports, send } = await openJournaled({}, on('*', held.handle));
-  const answers = Promise.all(Array.from({ length: 5 }, () => send(event)));
+  const { onlyEntry, reports, send } = openJournaledDirectly({}, on('*', held.handle));
+  const first = send(event);
   const call = await held.calls.nth(1);
-  await expect.poll(() => reports.all.length + held.calls.all.length).toBe(1);
+  const joining = Array.from({ length: 4 }, () => send(event));
+  // Each has joined the run when the event loop comes round again.
+  await new Promise((resolve) => setImmediate(resolve));
+  await new Promise((resolve) => setImmediate(resolve));
   call.succeed();
-  expect((await answers).map(({ status }) => status)).toEqual(Array(5).fill(200));
+  expect(await first).toEqual(accepted('processed', event.id));
+  expect(await Promise.all(joining)).toEqual(Array(4).fill(accepted('duplicate', event.id)));
+  // A duplicate of a run that has ended would have a run of its own.
+  const ofJoined = reports.all.filter(({ outcome }) => outcome === 'duplicate');
+  expect(ofJoined.map(({ runId }) => runId)).toEqual(Array(4).fill(undefined));
+  expect(added().filter(({ rawBody, headers }) => (rawBody ?? headers) !== undefined)).toHaveLength(1);
+  expect(added()).toHaveLength(5);
   expect(await onlyEntry()).toMatchObject({ outcome: 'processed', deliveries: 5, attempts: 1 });
 });
 
-test('only the delivery that ran the handlers gives the body', async () => {
-  const held = new HeldHandler();
-  const bodies: unknown[] = [];
-  const { journal } = createSeenJournal(({ records }) =>
-    bodies.push(...records.map(({ rawBody }) => rawBody)),
-  );
+test('a duplicate gives no body, in the same process and in another one', async () => {
+  const added = watchRecords();
   const store = createMemoryStore();
-  const { receiver, send } = await openJournaled({ journal, store }, on('*', held.handle));
-  const [first, joined] = [send(event), send(event)];
-  (await held.calls.nth(1)).succeed();
-  await Promise.all([first, joined]);
-  await receiver.close();
-  const next = openJournaledDirectly({ journal, store });
+  const { send } = openJournaledDirectly({ store });
+  expect(await send(event)).toEqual(accepted('processed', event.id));
+  expect(await send(event)).toEqual(accepted('duplicate', event.id));
+  const next = openJournaledDirectly({ store });
   expect(await next.send(event)).toEqual(accepted('duplicate', event.id));
-  await next.receiver.close();
-  expect(bodies).toEqual([expect.any(Uint8Array), undefined]);
+  expect(added().map(({ rawBody }) => rawBody)).toEqual([expect.any(Uint8Array), undefined, undefined]);
 });
 
 test('a later duplicate only counts, and moves the time of the last delivery', async () => {
@@ -75,11 +86,11 @@ test('the time of the last delivery never goes back with the clock', async () =>
 
 describe('of two processes', () => {
   /** Two receivers with one store and one journal, each with a handler of its own. */
-  async function openTwo() {
+  async function openTwo(deadlineMs: number) {
     const { journal, records } = createSeenJournal();
     const store = createMemoryStore();
     const held = new HeldHandler();
-    const options = { journal, store, deadlineMs: 200 };
+    const options = { journal, store, deadlineMs };
     const first = await openJournaled(
       { ...options, deadlineMs: 20_000 },
       on('*', held.handle, { name: 'book' }),
@@ -89,7 +100,7 @@ describe('of two processes', () => {
   }
 
   test.each(['first', 'second'] as const)('the %s may write before the other', async (earlier) => {
-    const { held, records, ...processes } = await openTwo();
+    const { held, records, ...processes } = await openTwo(1_000);
     const { first, second } = processes;
     const processed = first.send(event);
     const call = await held.calls.nth(1);
@@ -112,7 +123,7 @@ describe('of two processes', () => {
   });
 
   test('a duplicate may be written before the entry of the run, which then has all that is known', async () => {
-    const { first, held, records, second } = await openTwo();
+    const { first, held, records, second } = await openTwo(20_000);
     const processed = first.send(event);
     (await held.calls.nth(1)).succeed();
     await processed;
@@ -135,7 +146,7 @@ describe('of two processes', () => {
   });
 });
 
-test('a duplicate of an event that was parked meanwhile does not change its outcome', async () => {
+test('a duplicate does not change the outcome, also if the entry has failed', async () => {
   const memory = createMemoryStore();
   let isCompleted = false;
   const store: Store = {

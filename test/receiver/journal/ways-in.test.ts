@@ -28,25 +28,31 @@ describe('a queued event', () => {
       clock.moveTo(MINUTE_MS);
       return queue.take();
     };
-    const closeAll = async () => {
-      for (const { receiver } of [another, worker, front]) await receiver.close();
+    const closeAll = async (receivers = [another, worker, front]) => {
+      for (const { receiver } of receivers) await receiver.close();
       return front.records.get(dated.id);
     };
     return { another, closeAll, dated, enqueue, front, worker };
   }
 
-  test('is queued, and then processed by the worker, whichever writes first', async () => {
-    const { closeAll, enqueue, worker } = openQueued(() => {});
-    const report = await worker.receiver.dispatch(await enqueue(), { attempt: 1, final: false });
-    expect(report.outcome).toBe('processed');
-    expect(await closeAll()).toMatchObject({
-      outcome: 'processed',
-      deliveries: 1,
-      attempts: 1,
-      handled: expect.arrayContaining(['book', 'mail']),
-      rawBody: expect.any(Uint8Array),
-    });
-  });
+  test.each(['front', 'worker'] as const)(
+    'is queued, and then processed by the worker: the %s writes first',
+    async (earlier) => {
+      const { closeAll, dated, enqueue, front, worker } = openQueued(() => {});
+      const report = await worker.receiver.dispatch(await enqueue(), { attempt: 1, final: false });
+      expect(report.outcome).toBe('processed');
+      const inOrder = earlier === 'front' ? [front, worker] : [worker, front];
+      await closeAll(inOrder.slice(0, 1));
+      expect(front.records.get(dated.id)?.outcome).toBe(earlier === 'front' ? 'queued' : 'processed');
+      expect(await closeAll(inOrder)).toMatchObject({
+        outcome: 'processed',
+        deliveries: 1,
+        attempts: 1,
+        handled: expect.arrayContaining(['book', 'mail']),
+        rawBody: expect.any(Uint8Array),
+      });
+    },
+  );
 
   test('stays queued while no worker has it, and has the names before the answer', async () => {
     const { closeAll, enqueue } = openQueued(() => {});

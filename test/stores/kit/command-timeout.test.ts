@@ -80,7 +80,7 @@ describe('the option commandTimeoutMs', () => {
     },
   );
 
-  // A batch of a journal that comes late changes nothing that is wrong.
+  // A late batch of a journal does no harm: it counts once.
   test.each(operations.filter(({ name }) => /Redis|Postgres(?!Journal)|D1Store/.test(name)))(
     'of $name is carried by the operation, for a server that gets it late',
     async ({ name, run }) => {

@@ -98,7 +98,7 @@ describe('the journal on a PostgreSQL of its own', () => {
     { outage: 'stands still', begin: 'freeze' as const },
     { outage: 'was killed', begin: 'stop' as const },
   ])(
-    'costs no delivery anything while it $outage for 20 s, and has each event afterwards',
+    'that $outage for 20 s: all deliveries are accepted meanwhile, and it has each event afterwards',
     async ({ begin }) => {
       const { server, endpoints, expectEntries } = await open();
       const [before, during] = [eventsOf(EVENTS / 10), eventsOf(EVENTS)];
@@ -151,7 +151,7 @@ describe('receivers that are killed', () => {
     return { program, url: `http://127.0.0.1:${port}/` };
   }
 
-  test('leave out of the journal only what they had answered in their last second', async () => {
+  test('lose nothing that was written', async () => {
     const journal = createPostgresJournal(fixture.connect(), { scope, ...ampleTime });
     let missing = 0;
     for (let round = 0; round < 10; round += 1) {

@@ -9,8 +9,8 @@ import {
 } from '../../../src/stores/sqlite/journal/statements.ts';
 import { migrations, NOW } from '../../../src/stores/sqlite/tables.ts';
 import { errorOf } from '../../support/error-of.ts';
+import { fakeTime } from '../../support/fake-time.ts';
 import { ampleTime } from '../../support/limits.ts';
-import { until } from '../../support/until.ts';
 import { ampleJournal, createRecord, idsOf, write, writeAll } from '../kit/journal/journal-case.ts';
 import { useSqlite } from './fixture.ts';
 
@@ -36,7 +36,7 @@ insert into posthorn_migrations (version, applied_at) values (1, ${NOW});`);
     const migrating = Array.from({ length: 3 }, () => fixture.open());
     await Promise.all([store.renew({ id: 'evt', ...lease }), ...migrating.map(migrateSqlite)]);
     expect(await store.complete({ id: 'evt', ...lease })).toEqual({ state: 'completed' });
-    // That version starts with a file whose version is 1 and no other.
+    // The earlier version starts with a file whose version is 1 and no other.
     const versions = fixture.open().prepare('select version from posthorn_migrations').all();
     expect(versions.map((row) => Object.values(Object(row)))).toEqual([[1]]);
     const journal = createSqliteJournal(fixture.open(), { scope, ...ampleJournal });
@@ -94,6 +94,7 @@ describe('the journal in a file', () => {
   test('deletes what is older than retentionMs, 200 at a time, as receivers write', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0);
     onTestFinished(() => void vi.restoreAllMocks());
+    const pass = fakeTime();
     const database = await fixture.openMigrated();
     const old = Date.now() - 3_700_000;
     const records = Array.from({ length: 500 }, (_, index) =>
@@ -102,15 +103,17 @@ describe('the journal in a file', () => {
     await writeAll(createSqliteJournal(database, { scope, ...ampleJournal }), records);
     const journal = createSqliteJournal(database, { scope, ...ampleJournal, retentionMs: 3_600_000 });
     const young = createRecord({ id: 'young', firstReceivedAt: Date.now() - 3_000_000 });
-    const seen = new Set<number>();
-    await until('the old ones are gone', async () => {
+    const leftAfterWrite = async () => {
       await write(journal, young);
-      const left = (await idsOf(journal)).length;
-      seen.add(left);
-      return left === 1;
-    });
-    expect([501, 301, 101, 1]).toEqual(expect.arrayContaining([...seen]));
-    expect(seen.size).toBeGreaterThan(2);
+      await pass(20);
+      return (await idsOf(journal)).length;
+    };
+    expect(await leftAfterWrite()).toBe(301);
+    expect(await leftAfterWrite()).toBe(301);
+    await pass(100);
+    expect(await leftAfterWrite()).toBe(101);
+    await pass(100);
+    expect(await leftAfterWrite()).toBe(1);
     expect(await idsOf(journal)).toEqual(['young']);
   });
 

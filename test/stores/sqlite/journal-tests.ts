@@ -7,7 +7,7 @@ import { journalConformance } from '../kit/journal-conformance.ts';
 import type { Connection, OpenDatabase } from './connection.ts';
 import { useSqlite } from './fixture.ts';
 
-/** What every journal promises; `walks` is how many random lists of records are merged. */
+/** Tests the promises of every journal; `walks` is the number of random lists of records that are merged. */
 export function testJournal(openDatabase: OpenDatabase, { walks }: { readonly walks: number }): void {
   describe('the journal in SQLite', () => {
     const fixture = useSqlite(openDatabase);

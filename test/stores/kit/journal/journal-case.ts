@@ -69,7 +69,7 @@ export async function writeAll(journal: Journal, records: readonly JournalRecord
     await write(journal, ...records.slice(start, start + 100));
 }
 
-/** What readers get of a record, in a form that can be compared. */
+/** The entry that readers get of a record, in a form that can be compared. */
 export function entryOf({ finality, decidedAt, ...entry }: JournalRecord): object {
   return plain(entry);
 }

@@ -83,7 +83,21 @@ const promises: Record<string, JournalCase['check']> = {
     expect(await idsOf(journal, { resource: 'r1', after: 'evt_500' })).toEqual(ids.slice(1));
     expect(await idsOf(journal)).toEqual(records.map(({ id }) => id));
   },
-  'a list of many is read while it grows, and ends with its reader': async (open) => {
+  'a list has what comes behind its place while it is read': async (open) => {
+    const journal = open();
+    const recordAt = (index: number) => createRecord({ id: `evt_${index}`, firstReceivedAt: START + index });
+    await writeAll(
+      journal,
+      Array.from({ length: MANY }, (_, index) => recordAt(index)),
+    );
+    const seen: string[] = [];
+    for await (const { id } of journal.list()) {
+      seen.push(id);
+      if (id === 'evt_0') await write(journal, recordAt(MANY));
+    }
+    expect(seen).toEqual(Array.from({ length: MANY + 1 }, (_, index) => `evt_${index}`));
+  },
+  'a list goes on while its entries are deleted, and ends with its reader': async (open) => {
     const journal = open();
     const recordAt = (index: number) => createRecord({ id: `evt_${index}`, firstReceivedAt: START + index });
     await writeAll(
@@ -178,7 +192,7 @@ const promises: Record<string, JournalCase['check']> = {
   },
 };
 
-/** What every journal promises of its lists, of finding and of deleting entries. */
+/** The promises of every journal about its lists, and about finding and deleting entries. */
 export const listCases: readonly JournalCase[] = Object.entries(promises).map(([name, check]) => ({
   name,
   check,
