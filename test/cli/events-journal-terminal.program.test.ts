@@ -91,7 +91,7 @@ describe('on a terminal', () => {
     const ended = onTerminalOf(200, `prune --older-than 2h --scope ${scope}`, answer);
     expect(ended.status).toBe(status);
     expect(ended.text).toMatch(
-      /Delete the events of the journal that were first received before \S+Z\? Nobody can show them afterwards\. \[y\/N\] /,
+      /Delete the events of the journal that were first received before \S+Z\? They cannot be shown afterwards\. \[y\/N\] /,
     );
     expect(ended.text).toContain(said);
     expect((await readAll(journal.list())).map(({ id }) => id)).toEqual(left);
