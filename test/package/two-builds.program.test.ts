@@ -86,7 +86,7 @@ describe.each([
   test(`knows each error of the ${otherName} build by instanceof, as its own class and no other`, () => {
     const classes = errorClassesOf(buildOf(name));
     const others = new Map(errorClassesOf(buildOf(otherName)));
-    expect(classes).toHaveLength(16);
+    expect(classes).toHaveLength(17);
     for (const [className] of classes) {
       const error: unknown = Reflect.construct(others.get(className) ?? Object, ARGUMENTS);
       const known = classes.filter(([, type]) => error instanceof type).map(([each]) => each);
