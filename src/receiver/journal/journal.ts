@@ -1,10 +1,10 @@
-/**
- * The outcomes of an event, the most final one first. `failed` and `queued` are not the end: a retry or a
- * worker follows. `rejected`: the receiver refused it, for example as too old.
- */
+/** Each {@link JournalOutcome}, the most final one first. */
 export const journalOutcomes = ['processed', 'parked', 'queued', 'failed', 'ignored', 'rejected'] as const;
 
-/** The outcome of an event: see {@link journalOutcomes}. */
+/**
+ * The outcome of an event. `failed` and `queued` are not the end: a retry or a worker follows. `rejected`:
+ * the receiver refused it, for example as too old.
+ */
 export type JournalOutcome = (typeof journalOutcomes)[number];
 
 /**
