@@ -99,7 +99,7 @@ describe('posthorn events prune', () => {
     expect(await ids()).toEqual([]);
   });
 
-  test('does nothing without --yes if there is no terminal to ask on', async () => {
+  test('does nothing without --yes and without a terminal', async () => {
     const { run, ids } = await open([old(31)]);
     expect(await run('prune --older-than 30d')).toEqual(
       refusal(

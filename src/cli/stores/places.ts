@@ -119,7 +119,7 @@ export class Places {
     return { ...(named ?? this.#inEnvironment()), options: { scope, ...(schema && { schema }) } };
   }
 
-  /** The same options as words of a shell. An address with a password is not repeated. */
+  /** Returns the options as words of a shell. An address with a password is not repeated. */
   wordsOf(options: PlaceOptions): readonly string[] {
     const { scope, schema } = options;
     const named = this.#namedBy(options);

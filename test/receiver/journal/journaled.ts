@@ -33,7 +33,7 @@ export async function openJournaled(options: EndpointOptions = {}, register?: (r
   return { ...endpoint, ...seen, ...readers(endpoint.receiver, seen) };
 }
 
-/** The same without a socket. */
+/** Opens such a receiver without a socket. */
 export function openJournaledDirectly(
   options: EndpointOptions = {},
   register?: (receiver: Receiver) => void,

@@ -221,7 +221,7 @@ test('an old recording of an ignored event does not change what became of it', a
   expect(await onlyEntry()).toMatchObject({ outcome: 'ignored', code: undefined, deliveries: 2 });
 });
 
-test('handlers that end after the deadline make a failed event processed, and are no delivery', async () => {
+test('handlers that end after the deadline make a failed event processed, and do not count as a delivery', async () => {
   flowingTime();
   const held = new HeldHandler();
   const { batches, onlyEntry, records, reports, send } = openJournaledDirectly(

@@ -60,7 +60,7 @@ describe('a queued event', () => {
     expect(await closeAll()).toMatchObject({ outcome: 'queued', code: undefined, handled: ['book'] });
   });
 
-  test('has failed after an attempt of the worker, which is no delivery', async () => {
+  test('has failed after an attempt of the worker, which does not count as a delivery', async () => {
     const { closeAll, dated, enqueue, worker } = openQueued(throwing('no mail server'));
     await worker.receiver.dispatch(await enqueue(), { attempt: 2, final: false });
     expect(await closeAll()).toMatchObject({

@@ -34,7 +34,7 @@ export function createServerJournal(
   };
 }
 
-/** The same operations, which reject with {@link JournalError}. */
+/** Wraps operations, so that they reject with {@link JournalError}. */
 function explained(subject: string, operations: JournalOperations): JournalOperations {
   const ask = async <Result>(work: Promise<Result>): Promise<Result> => {
     try {

@@ -18,7 +18,7 @@ export interface JournalStatements {
    * beginning of one, and `$7` an outcome.
    */
   readonly lookAt: string;
-  /** The same for the resource `$8`. */
+  /** Looks at the rows of the resource `$8` alone. */
   readonly lookAtResource: string;
   /** Deletes rows that are older than `$2` milliseconds, the oldest first. */
   readonly deleteOld: string;
