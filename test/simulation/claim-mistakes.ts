@@ -4,7 +4,7 @@ import type { Mistake } from './mistakes.ts';
 export const claimMistakes: readonly Mistake[] = [
   {
     name: 'a drop goes by what its look has found',
-    file: 'receiver/handling/letters/claim-for-letter.ts',
+    file: 'receiver/handling/ways-in/hold-id.ts',
     find: 'const reply = await claim.take();',
     replace:
       "const lease = { state: 'held', needsConfirmation: false, startRenewing() {}, stop() {} };\n" +
@@ -14,7 +14,7 @@ export const claimMistakes: readonly Mistake[] = [
   },
   {
     name: 'a drop takes an event that is running for one that was handled',
-    file: 'receiver/handling/letters/claim-for-letter.ts',
+    file: 'receiver/handling/ways-in/hold-id.ts',
     find: "if (found?.state === 'completed') return { state: 'completed' };",
     replace: "if (found?.state !== 'unknown') return { state: 'completed' };",
     scope: 'a parked letter that is replayed and dropped',
@@ -70,7 +70,7 @@ export const claimMistakes: readonly Mistake[] = [
   },
   {
     name: 'the claim of a drop is taken for a run',
-    file: 'receiver/handling/letters/claim-for-letter.ts',
+    file: 'receiver/handling/ways-in/hold-id.ts',
     find: 'services, warnings, nextHoldToken());',
     replace: 'services, warnings);',
     scope: 'a parked letter that is replayed and dropped',

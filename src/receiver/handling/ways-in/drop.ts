@@ -3,8 +3,8 @@ import { enqueueingId, handlingId } from '../../dedupe/claim-id.ts';
 import { isHeld } from '../../dedupe/lease.ts';
 import { retentionFor } from '../../dedupe/retention.ts';
 import { readHeaders } from '../../request/headers.ts';
-import { claimForLetter, type LetterClaim } from '../letters/claim-for-letter.ts';
 import { ParkedLetter } from '../letters/parked-letter.ts';
+import { type HeldId, holdId } from './hold-id.ts';
 import { parseEvent } from './read-event.ts';
 import type { ReceiverServices } from './receiver-services.ts';
 
@@ -18,16 +18,16 @@ export async function drop(services: ReceiverServices, letter: DeadLetter): Prom
   const parked = new ParkedLetter(letter, services, 'drop()');
   if (parked.isRunning || !(await parked.isStillParked())) return false;
   const createdAtMs = createdAtOf(letter, services.settings);
-  const claims: LetterClaim[] = [];
+  const claims: HeldId[] = [];
   let isDropped = false;
   try {
     // With a queue, the run before the answer has an id of its own.
     if (services.settings.queue !== undefined) {
-      const enqueueing = await claimForLetter(services, { claimId: enqueueingId(letter.id), createdAtMs });
+      const enqueueing = await holdId(services, { claimId: enqueueingId(letter.id), createdAtMs });
       if (enqueueing.state === 'busy') return false;
       if (enqueueing.state === 'claimed') claims.push(enqueueing);
     }
-    const found = await claimForLetter(services, { claimId: handlingId(letter.id), createdAtMs });
+    const found = await holdId(services, { claimId: handlingId(letter.id), createdAtMs });
     if (found.state === 'claimed') claims.push(found);
     // Until the claim, another process could replay or drop the dead letter, or begin a last attempt.
     const mayDrop = found.state === 'claimed' && (await parked.isStillParked()) && (await areHeld(claims));
@@ -41,7 +41,7 @@ export async function drop(services: ReceiverServices, letter: DeadLetter): Prom
   }
 }
 
-async function areHeld(claims: readonly LetterClaim[]): Promise<boolean> {
+async function areHeld(claims: readonly HeldId[]): Promise<boolean> {
   for (const { lease } of claims) if (!(await isHeld(lease))) return false;
   return true;
 }

@@ -6,13 +6,13 @@ import type { EventMembers } from '../../provider/event-identity.ts';
 import { isReadFailure } from '../../provider/read-failure.ts';
 import { readHeaders } from '../../request/headers.ts';
 import { messageOf, propertyOf, textOf } from '../../values/foreign-values.ts';
-import { claimForLetter } from '../letters/claim-for-letter.ts';
 import { ParkedLetter } from '../letters/parked-letter.ts';
 import { replayOrigin } from '../run/origin.ts';
 import type { RunInput } from '../run/run-input.ts';
 import { type Answered, answerTo } from './answered.ts';
 import type { Arrival } from './arrival.ts';
 import { isQueued } from './enqueue.ts';
+import { holdId } from './hold-id.ts';
 import { parseEvent } from './read-event.ts';
 import type { ReceiverServices } from './receiver-services.ts';
 
@@ -84,7 +84,7 @@ async function runExclusively(
 ): Promise<Answered> {
   const { createdAtMs, key } = input.identity;
   const { warnings } = arrival;
-  const enqueueing = await claimForLetter(services, { claimId: enqueueingId(key), createdAtMs }, warnings);
+  const enqueueing = await holdId(services, { claimId: enqueueingId(key), createdAtMs }, warnings);
   if (enqueueing.state === 'busy')
     throw new UnavailableError(
       'event_running',

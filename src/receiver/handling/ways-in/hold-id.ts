@@ -2,10 +2,10 @@ import { Claim, type ClaimedEvent, claimedId, type Granted } from '../../dedupe/
 import { nextHoldToken } from '../../dedupe/claim-token.ts';
 import type { PeekResult } from '../../dedupe/store.ts';
 import type { Warning } from '../../outcomes/report.ts';
-import type { LetterServices } from './letter-services.ts';
+import type { LetterServices } from '../letters/letter-services.ts';
 
 /** A claim without a run. Its owner must stop the lease, and then release the claim. */
-export interface LetterClaim extends Granted {
+export interface HeldId extends Granted {
   readonly claim: Claim;
 }
 
@@ -14,11 +14,11 @@ export interface LetterClaim extends Granted {
  * the id first, because a claim is a write. Rejects if the claim fails, even under `onStoreFailure:
  * 'process'`.
  */
-export async function claimForLetter(
+export async function holdId(
   services: LetterServices,
   event: ClaimedEvent,
   warnings: Warning[] = [],
-): Promise<LetterClaim | { readonly state: 'busy' | 'completed' }> {
+): Promise<HeldId | { readonly state: 'busy' | 'completed' }> {
   if (services.completions.has(event.claimId)) return { state: 'completed' };
   // Under `onStoreFailure: 'process'` a run may have no claim, so the store does not know of it.
   if (services.runs.find(event.claimId) !== undefined) return { state: 'busy' };
