@@ -59,9 +59,10 @@ export type { PatternOf, TypedEvent } from './receiver/events/event-types.ts';
 export type { SchemasByEntity, StandardSchemaV1 } from './receiver/events/schema.ts';
 export type { TypeFilter, TypeLabels } from './receiver/events/type-rules.ts';
 export type { MiddlewareContext } from './receiver/handling/handlers/middleware.ts';
-export type { HandlerContext, HandlerOptions } from './receiver/handling/handlers/route.ts';
+export type { HandlerContext, HandlerOptions, Rerun } from './receiver/handling/handlers/route.ts';
 export type { AcceptOptions } from './receiver/handling/ways-in/accept-options.ts';
 export type { DispatchOptions } from './receiver/handling/ways-in/dispatch-options.ts';
+export type { RerunOptions } from './receiver/handling/ways-in/rerun-options.ts';
 export type { DeadLettersHealth, Health, LastDelivery, StoreHealth } from './receiver/health/health.ts';
 export type {
   Journal,

@@ -10,7 +10,9 @@ import type { MiddlewareContext } from './receiver/handling/handlers/middleware.
 import type { HandlerContext, HandlerOptions } from './receiver/handling/handlers/route.ts';
 import type { AcceptOptions } from './receiver/handling/ways-in/accept-options.ts';
 import type { DispatchOptions } from './receiver/handling/ways-in/dispatch-options.ts';
+import type { RerunOptions } from './receiver/handling/ways-in/rerun-options.ts';
 import type { Health } from './receiver/health/health.ts';
+import type { JournalEntry } from './receiver/journal/journal.ts';
 import type { OptionsOf } from './receiver/options.ts';
 import type { ObserveOptions, Observer, Report } from './receiver/outcomes/report.ts';
 import type { Delivery, Reply } from './receiver/request/delivery.ts';
@@ -192,6 +194,31 @@ export interface Receiver<
    * ```
    */
   accept(event: RawBody | object, options: AcceptOptions): Promise<Report>;
+
+  /**
+   * Runs named handlers of an event once more, after a mended bug: those that the journal has as finished.
+   * Other handlers do not run, and nothing else changes: the event stays handled, a delivery of it stays a
+   * `duplicate`, and a failure is only reported. It waits for the end of the handlers, also of those with
+   * `queue: true`. `context.rerun` tells a handler that it runs once more.
+   *
+   * With the option `run`, a handler runs once for each event under that name (`duplicate` otherwise), so the
+   * same calls can be repeated after an interruption. An event that is being handled is left alone (`busy`,
+   * `event_running`), and so is a handler of it that another rerun has.
+   *
+   * An entry without a body is `rejected` (`body_missing`), and so is a handler that has not finished
+   * (`handler_unfinished`): {@link replay} is for those. An event that its handler with the option `latest`
+   * has a newer one of is skipped again, as the report says (`superseded`).
+   *
+   * @throws ConfigurationError for wrong options, for a name that no handler has, and for a value that is not
+   * an entry.
+   *
+   * @example
+   * ```ts
+   * for await (const entry of journal.list({ type: 'transfer.*', since }))
+   *   await receiver.rerun(entry, { handlers: ['book'], run: 'fix-1127' });
+   * ```
+   */
+  rerun(entry: JournalEntry, options: RerunOptions): Promise<Report>;
 
   /**
    * Runs the queued handlers of a job, in a worker, and completes the id of its event. The queue acts on the

@@ -22,7 +22,14 @@ export const errorCodes = {
     'body_timeout',
     'body_incomplete',
   ],
-  EventError: ['body_not_json', 'envelope_invalid', 'event_too_old', 'event_in_future'],
+  EventError: [
+    'body_not_json',
+    'envelope_invalid',
+    'event_too_old',
+    'event_in_future',
+    'body_missing',
+    'handler_unfinished',
+  ],
   DataError: ['data_invalid'],
   HandlerError: ['handler_failed', 'handler_failed_permanently'],
   UnavailableError: [

@@ -8,23 +8,22 @@ import type { TypeFilter } from './events/type-rules.ts';
 import type { KeptMiddleware } from './handling/handlers/middleware.ts';
 import type { HandlerOptions } from './handling/handlers/route.ts';
 import { Router } from './handling/handlers/router.ts';
-import { accept } from './handling/ways-in/accept.ts';
-import { type AcceptOptions, readAcceptOptions } from './handling/ways-in/accept-options.ts';
-import type { Answered } from './handling/ways-in/answered.ts';
-import { Arrival } from './handling/ways-in/arrival.ts';
+import type { AcceptOptions } from './handling/ways-in/accept-options.ts';
+import { ApplicationCalls } from './handling/ways-in/application-calls.ts';
+import { Arrival, type ArrivalNames } from './handling/ways-in/arrival.ts';
 import { deliver } from './handling/ways-in/deliver.ts';
 import { DeliveryReports } from './handling/ways-in/delivery-reports.ts';
-import { canReadJob, dispatch } from './handling/ways-in/dispatch.ts';
-import { type DispatchOptions, readDispatchOptions } from './handling/ways-in/dispatch-options.ts';
-import { drop } from './handling/ways-in/drop.ts';
-import { toBody } from './handling/ways-in/fetched-event.ts';
-import { type Foreseen, foresee } from './handling/ways-in/foresee.ts';
+import { canReadJob } from './handling/ways-in/dispatch.ts';
+import type { DispatchOptions } from './handling/ways-in/dispatch-options.ts';
+import type { Foreseen } from './handling/ways-in/foresee.ts';
+import type { ForeseenRerun } from './handling/ways-in/foresee-rerun.ts';
 import { checkDeliveredAge, readEvent } from './handling/ways-in/read-event.ts';
 import { createServices, type ReceiverServices } from './handling/ways-in/receiver-services.ts';
-import { replay } from './handling/ways-in/replay.ts';
+import type { RerunOptions } from './handling/ways-in/rerun-options.ts';
 import { hasHadKeys, waitForKeyReleases } from './handling/ways-in/wait-for-key-releases.ts';
 import type { Health } from './health/health.ts';
 import { ReceiverHealth } from './health/receiver-health.ts';
+import type { JournalEntry } from './journal/journal.ts';
 import { JournalWriter } from './journal/journal-writer.ts';
 import { MisdirectedDeliveries } from './outcomes/misdirected.ts';
 import { type Answer, type ReplySettings, refuse, toReply } from './outcomes/outcome.ts';
@@ -59,6 +58,7 @@ export class WebhookReceiver {
   readonly #activity = new Activity();
   readonly #authenticator: Authenticator;
   readonly #services: ReceiverServices;
+  readonly #calls: ApplicationCalls;
   readonly #health: ReceiverHealth;
   readonly #journal: JournalWriter | undefined;
   readonly #misdirected = new MisdirectedDeliveries();
@@ -88,6 +88,12 @@ export class WebhookReceiver {
       activity: this.#activity,
       bodyMemory,
       pendingWarnings: warnings,
+    });
+    this.#calls = new ApplicationCalls({
+      services: this.#services,
+      reports: this.#reports,
+      activity: this.#activity,
+      begin: (source, names) => this.#begin(source, names),
     });
     const { store } = this.#services;
     this.#health = new ReceiverHealth({ store, deadLetters, journal: this.#journal, now });
@@ -127,37 +133,36 @@ export class WebhookReceiver {
     }
   }
 
-  async dispatch(job: unknown, options: DispatchOptions): Promise<Report> {
-    const checked = readDispatchOptions(options);
-    return this.#reportAnswer('job', (arrival) => dispatch(this.#services, job, checked, arrival));
+  dispatch(job: unknown, options: DispatchOptions): Promise<Report> {
+    return this.#calls.dispatch(job, options);
   }
 
   replay(letter: DeadLetter): Promise<Report> {
-    return this.#reportAnswer('replay', (arrival) => replay(this.#services, letter, arrival));
+    return this.#calls.replay(letter);
   }
 
-  async accept(event: RawBody | object, options: AcceptOptions): Promise<Report> {
-    const checked = readAcceptOptions(options, this.#settings);
-    const body = toBody(event);
-    return this.#reportAnswer(
-      'accept',
-      (arrival) => accept(this.#services, body, checked, arrival),
-      checked.source,
-    );
+  accept(event: RawBody | object, options: AcceptOptions): Promise<Report> {
+    return this.#calls.accept(event, options);
   }
 
   /** For the command `posthorn events`; not a part of {@link Receiver}: what `accept` would do. */
-  async foresee(event: RawBody | object, options: AcceptOptions): Promise<Foreseen> {
-    return foresee(this.#services, toBody(event), readAcceptOptions(options, this.#settings));
+  foresee(event: RawBody | object, options: AcceptOptions): Promise<Foreseen> {
+    return this.#calls.foresee(event, options);
   }
 
-  async drop(letter: DeadLetter): Promise<boolean> {
-    this.#activity.begin();
-    try {
-      return await drop(this.#services, letter);
-    } finally {
-      this.#activity.end();
-    }
+  rerun(entry: JournalEntry, options: RerunOptions): Promise<Report> {
+    return this.#calls.rerun(entry, options);
+  }
+
+  /**
+   * For the command `posthorn events`; not a part of {@link Receiver}: what `rerun` of a handler would do.
+   */
+  foreseeRerun(entry: JournalEntry, options: RerunOptions): Promise<ForeseenRerun> {
+    return this.#calls.foreseeRerun(entry, options);
+  }
+
+  drop(letter: DeadLetter): Promise<boolean> {
+    return this.#calls.drop(letter);
   }
 
   async verify(
@@ -179,27 +184,10 @@ export class WebhookReceiver {
     return read.event;
   }
 
-  #begin(source: ReportSource, acceptedFrom?: string): Arrival {
+  #begin(source: ReportSource, names?: ArrivalNames): Arrival {
     this.#router.freeze();
     this.#activity.begin();
-    return new Arrival(this.#settings, source, this.#closed !== undefined, acceptedFrom);
-  }
-
-  /** Handles a replay, a job or an accepted event, for which no sender waits. */
-  async #reportAnswer(
-    source: ReportSource,
-    handle: (arrival: Arrival) => Promise<Answered>,
-    acceptedFrom?: string,
-  ): Promise<Report> {
-    const arrival = this.#begin(source, acceptedFrom);
-    try {
-      const answered: Answered = await handle(arrival).catch((error) => ({ answer: refuse(error) }));
-      const report = this.#reports.report(arrival, answered, { answerSent: false });
-      await answered.followed?.run.keysReleased();
-      return report;
-    } finally {
-      this.#activity.end();
-    }
+    return new Arrival(this.#settings, source, this.#closed !== undefined, names);
   }
 
   hasSignature(headers: HeaderFields): boolean {

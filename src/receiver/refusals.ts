@@ -34,6 +34,9 @@ export const refusals: Readonly<Record<ReportCode, Refusal>> = {
   envelope_invalid: ['rejected', 400, 'The body is not an event'],
   event_too_old: ['rejected', 400, 'The event is too old'],
   event_in_future: ['rejected', 400, 'The event lies in the future'],
+  // Only reruns see these two.
+  body_missing: ['rejected', 400, 'The journal has no body of the event'],
+  handler_unfinished: ['rejected', 400, 'A handler of the event has not finished'],
   handler_failed: ['failed', 500, 'A handler failed'],
   handler_failed_permanently: ['failed', 500, 'A handler failed, and no retry can help'],
   data_invalid: ['failed', 500, 'The data of the event is not what was expected'],

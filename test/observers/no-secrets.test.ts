@@ -106,7 +106,16 @@ describe('no secret and no payload is in the lines, nor in the JSON of the repor
 });
 
 describe('nor in the default log:', () => {
-  const routine = ['processed', 'handshake', 'duplicate', 'queued', 'processed late', 'replayed', 'accepted'];
+  const routine = [
+    'processed',
+    'handshake',
+    'duplicate',
+    'queued',
+    'processed late',
+    'replayed',
+    'accepted',
+    'run once more',
+  ];
 
   test.each(situations.filter(({ name }) => !routine.includes(name)))('$name', async (situation) => {
     const place = await open(situation, () => {});

@@ -165,6 +165,8 @@ describe('codes are types:', () => {
         case 'envelope_invalid':
         case 'event_too_old':
         case 'event_in_future':
+        case 'body_missing':
+        case 'handler_unfinished':
           return 'rejected';
         case 'handler_failed':
         case 'handler_failed_permanently':

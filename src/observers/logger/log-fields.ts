@@ -18,9 +18,11 @@ export interface LogFields {
   /** The result of the delivery. */
   readonly outcome?: Outcome | undefined;
   /** The origin, if it is not a delivery. */
-  readonly source?: 'replay' | 'job' | 'accept' | undefined;
+  readonly source?: 'replay' | 'job' | 'accept' | 'rerun' | undefined;
   /** The place that the event was fetched from: `source` of `receiver.accept`. */
   readonly acceptedFrom?: string | undefined;
+  /** The rerun that the caller of `receiver.rerun` has named. */
+  readonly rerun?: Report['rerun'];
   /** The HTTP status of the answer. */
   readonly status?: number | undefined;
   /** The code of the error. */
@@ -59,13 +61,14 @@ class OneLineFields {
 
 /** The fields of the line about a report. */
 export function toLogFields(report: Report, provider: string | undefined): LogFields {
-  const { event, error, warnings, handlers } = report;
+  const { event, error, warnings, handlers, rerun } = report;
   return Object.assign(new OneLineFields(), {
     receiver: report.receiver && oneLine(report.receiver),
     provider,
     outcome: report.outcome,
     source: report.source === 'delivery' ? undefined : report.source,
     acceptedFrom: report.acceptedFrom && oneLine(report.acceptedFrom),
+    rerun: rerun && { run: oneLine(rerun.run), reason: rerun.reason && oneLine(rerun.reason) },
     status: report.status,
     code: report.code,
     event: event && toEventFields(event),

@@ -34,13 +34,14 @@ export function messagingAttributes(
   };
 }
 
-/** The attributes that are known at the end of a delivery, a replay, a job or an accept. */
+/** The attributes that are known at the end of a delivery, a replay, a job, an accept or a rerun. */
 export function reportAttributes(report: Report): Attributes {
   const { source, late, warnings, handlers } = report;
   const isDelivery = source === 'delivery';
   return {
     'posthorn.receiver': report.receiver,
     'posthorn.accepted_from': report.acceptedFrom,
+    'posthorn.rerun': report.rerun?.run,
     'posthorn.provider': report.provider,
     'posthorn.account': report.event?.account && shortName(report.event.account),
     'posthorn.outcome': report.outcome,

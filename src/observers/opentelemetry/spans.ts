@@ -144,7 +144,7 @@ export class DeliverySpans {
     return this.#startProcess(report, { startTime: receivedAt }, open?.context ?? context.active());
   }
 
-  /** Starts the span of a delivery, a replay, a job or an accept. */
+  /** Starts the span of a delivery, a replay, a job, an accept or a rerun. */
   #startProcess(
     { event, source, typeLabels }: Pick<Report, 'event' | 'source' | 'typeLabels'>,
     options: SpanOptions,

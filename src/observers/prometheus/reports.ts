@@ -12,6 +12,7 @@ const names = {
   replays: 'posthorn_replays_total',
   jobs: 'posthorn_jobs_total',
   accepted: 'posthorn_accepted_total',
+  reruns: 'posthorn_reruns_total',
   lateRuns: 'posthorn_late_runs_total',
   endpointAtRisk: 'posthorn_endpoint_at_risk_total',
   warnings: 'posthorn_warnings_total',
@@ -88,6 +89,10 @@ function createMetrics(registers: Registers) {
     replay: counterOf(names.replays, 'Replays of dead letters that have ended.'),
     job: counterOf(names.jobs, 'Attempts of jobs of the queue that have ended.'),
     accept: counterOf(names.accepted, 'Events that the application fetched, by their outcome.'),
+    rerun: counterOf(
+      names.reruns,
+      'Handlers of handled events that were to run once more, by their outcome.',
+    ),
   };
   const lateRuns = counterOf(names.lateRuns, 'Runs that ended after their delivery had been answered.');
   const endpointAtRisk = new Counter({

@@ -30,6 +30,16 @@ export function keyId(handler: string, key: string): string {
   return `${ESCAPE}key:${handler.length}:${handler}:${key}`;
 }
 
+/** The id of a rerun of a handler for an event. It is completed once the handler has succeeded. */
+export function rerunId(handler: string, run: string, key: string): string {
+  return `${ESCAPE}rerun:${handler.length}:${handler}:${run.length}:${run}:${key}`;
+}
+
+/** The id that a rerun of a handler holds, so that no other rerun of it runs for the event meanwhile. */
+export function rerunTurnId(handler: string, key: string): string {
+  return `${ESCAPE}rerun-turn:${handler.length}:${handler}:${key}`;
+}
+
 /**
  * An id that no store knows. No event has it, because `handlingId` adds the prefix to ids that begin with it.
  */

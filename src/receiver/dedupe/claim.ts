@@ -60,16 +60,21 @@ export interface ClaimedId {
   readonly claimId: string;
   /** The time for which the store remembers the id. */
   readonly retentionMs: number;
+  /** True if nothing may run without this claim, whatever `onStoreFailure` says; false by default. */
+  readonly isNeeded?: boolean | undefined;
 }
 
-export interface ClaimedEvent extends Pick<ClaimedId, 'claimId'> {
+export interface ClaimedEvent extends Pick<ClaimedId, 'claimId' | 'isNeeded'> {
   /** When the event was created, in milliseconds since the epoch, if that is known. */
   readonly createdAtMs?: number | undefined;
 }
 
 /** Returns the id of an event, to be remembered as long as the event may come again. */
-export function claimedId({ claimId, createdAtMs }: ClaimedEvent, settings: RetentionSettings): ClaimedId {
-  return { claimId, retentionMs: retentionFor(createdAtMs, settings) };
+export function claimedId(
+  { claimId, createdAtMs, isNeeded }: ClaimedEvent,
+  settings: RetentionSettings,
+): ClaimedId {
+  return { claimId, retentionMs: retentionFor(createdAtMs, settings), isNeeded };
 }
 
 /** The wait of a claim before it is sent. */
@@ -88,11 +93,12 @@ export class Claim {
   readonly #request: LeaseRequest;
   readonly #services: ClaimServices;
   readonly #warnings: Warning[];
+  readonly #onStoreFailure: ClaimServices['settings']['onStoreFailure'];
   /** True once a claim got no answer: the store may have granted it, or may still do so. */
   #isUncertain = false;
 
   constructor(
-    { claimId, retentionMs }: ClaimedId,
+    { claimId, retentionMs, isNeeded = false }: ClaimedId,
     services: ClaimServices,
     warnings: Warning[],
     token: string = nextToken(),
@@ -100,6 +106,7 @@ export class Claim {
     const { settings } = services;
     this.#services = services;
     this.#warnings = warnings;
+    this.#onStoreFailure = isNeeded ? 'reject' : settings.onStoreFailure;
     this.#request = {
       id: claimId,
       token,
@@ -152,7 +159,7 @@ export class Claim {
 
   /** Throws the error unless `onStoreFailure` is `process`. */
   #proceedUnclaimed(error: unknown): Granted {
-    if (this.#services.settings.onStoreFailure === 'reject') throw error;
+    if (this.#onStoreFailure === 'reject') throw error;
     this.#warnings.push(`claimed_nothing: ${messageOf(error)}`);
     return UNCLAIMED;
   }

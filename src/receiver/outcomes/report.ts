@@ -3,10 +3,10 @@ import type { ReportCode } from '../refusals.ts';
 import type { Outcome, ReportedError } from './outcome.ts';
 
 /**
- * The origin of a run: a delivery, a dead letter (`receiver.replay`), a job (`receiver.dispatch`), or an
- * event that the application fetched (`receiver.accept`).
+ * The origin of a run: a delivery, a dead letter (`receiver.replay`), a job (`receiver.dispatch`), an event
+ * that the application fetched (`receiver.accept`), or an entry of the journal (`receiver.rerun`).
  */
-export type ReportSource = 'delivery' | 'replay' | 'job' | 'accept';
+export type ReportSource = 'delivery' | 'replay' | 'job' | 'accept' | 'rerun';
 
 /** A report to observers about a delivery. Times are in milliseconds. */
 export interface Report {
@@ -20,6 +20,8 @@ export interface Report {
   readonly source: ReportSource;
   /** Names the place that the event was fetched from: `source` of `receiver.accept`. */
   readonly acceptedFrom?: string | undefined;
+  /** The rerun that the caller of `receiver.rerun` has named. */
+  readonly rerun?: { readonly run: string; readonly reason?: string | undefined } | undefined;
   /**
    * The number of the run that this delivery, replay or job began; runs are counted in each process, from 1.
    * The late report of the run has the same number. Absent if no run began, and for a concurrent duplicate,

@@ -7,7 +7,7 @@ import type { EventIdentity } from '../../provider/event-identity.ts';
 import { performance } from '../../timing/process-clock.ts';
 import { dropPromise, isInstance, messageOf, propertyOf, shorten } from '../../values/foreign-values.ts';
 import { type SkipReason, skipReasonOf } from './named-handler.ts';
-import type { HandlerContext, Route } from './route.ts';
+import type { HandlerContext, Rerun, Route } from './route.ts';
 
 /** The progress of the handlers of an event; it can be read while they run. */
 export interface RunProgress {
@@ -34,11 +34,17 @@ export class RunContext implements HandlerContext {
   readonly receivedAt: number;
   readonly rawBody: Uint8Array;
   declare readonly signal: AbortSignal;
+  declare readonly rerun?: Rerun | undefined;
   readonly #source: { readonly signal: AbortSignal };
 
   constructor(
     event: EventIdentity,
-    { deadlineAt, receivedAt, rawBody }: Pick<HandlerContext, 'deadlineAt' | 'receivedAt' | 'rawBody'>,
+    {
+      deadlineAt,
+      receivedAt,
+      rawBody,
+      rerun,
+    }: Pick<HandlerContext, 'deadlineAt' | 'receivedAt' | 'rawBody' | 'rerun'>,
     { attempt, final }: Pick<HandlerContext, 'attempt' | 'final'>,
     source: { readonly signal: AbortSignal },
   ) {
@@ -48,6 +54,7 @@ export class RunContext implements HandlerContext {
     this.deadlineAt = deadlineAt;
     this.receivedAt = receivedAt;
     this.rawBody = rawBody;
+    if (rerun !== undefined) this.rerun = rerun;
     this.#source = source;
     // A copy, `{ ...context }`, has own properties only.
     Object.defineProperty(this, 'signal', RunContext.#signal);

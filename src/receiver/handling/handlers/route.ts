@@ -1,6 +1,14 @@
 import type { TypedEvent } from '../../events/event-types.ts';
 import type { EventIdentity } from '../../provider/event-identity.ts';
 
+/** One rerun: `receiver.rerun` runs handlers of a handled event once more. */
+export interface Rerun {
+  /** Names it: with the same name, each handler runs once for each event. */
+  readonly run: string;
+  /** Why it is done, as the caller said. */
+  readonly reason?: string | undefined;
+}
+
 /** The second argument of a handler. Times are in milliseconds since the epoch. */
 export interface HandlerContext {
   /** What the receiver knows of the event, in the same form for each provider. */
@@ -14,7 +22,7 @@ export interface HandlerContext {
    * True if no further attempt is certain, by the event's age or by the number of attempts. For that number,
    * claims closer together than half the first delay of `retryScheduleMs` count once, because no retry comes
    * so soon. Six deliveries that fail within a second are attempts 1 to 6, but count once. Always true in a
-   * replay; the queue decides in a job.
+   * replay and a rerun; the queue decides in a job.
    */
   readonly final: boolean;
   /**
@@ -23,12 +31,14 @@ export interface HandlerContext {
    * It does not abort at the deadline: a late success still counts.
    */
   readonly signal: AbortSignal;
-  /** When the delivery is answered at the latest; in a replay, a job or an accept, when `maxRunMs` ends. */
+  /** When the delivery is answered at the latest; if no sender waits, when `maxRunMs` ends. */
   readonly deadlineAt: number;
   /** When the delivery arrived. */
   readonly receivedAt: number;
   /** The body as it was signed. */
   readonly rawBody: Uint8Array;
+  /** Set in a rerun: the handler has handled this event before. */
+  readonly rerun?: Rerun | undefined;
 }
 
 /** A registered handler: {@link Router.match} returns those of an event. */

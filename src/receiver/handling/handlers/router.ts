@@ -96,6 +96,11 @@ export class Router {
     this.#frozen = true;
   }
 
+  /** The names of the handlers that have one. */
+  get names(): ReadonlySet<string> {
+    return this.#names;
+  }
+
   get hasHandlers(): boolean {
     return this.#routes.length > 0 || this.#unhandled !== undefined;
   }

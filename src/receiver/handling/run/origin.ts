@@ -27,6 +27,10 @@ export interface Origin extends LetterOrigin {
    * the retries of the sender decide.
    */
   readonly storesLetterFirst: boolean | undefined;
+  /** False if the run must leave the dead letter of its event alone, whatever its end. */
+  readonly usesLetter: boolean;
+  /** True if its handlers must not run without a claim, even under `onStoreFailure: 'process'`. */
+  readonly needsClaim: boolean;
   /** True if its handlers need permits of `maxRunning`. */
   readonly isLimited: boolean;
   /** True if its handlers wait for a key that is busy. */
@@ -60,6 +64,8 @@ export const deliveryOrigin: Origin = {
   source: 'delivery',
   successOutcome: 'processed',
   storesLetterFirst: undefined,
+  usesLetter: true,
+  needsClaim: false,
   isLimited: true,
   waitsForBusyKeys: true,
   mayBeParked: false,
@@ -100,6 +106,20 @@ export const acceptOrigin: Origin = {
   mayRunAfterCrash: ({ letterWasRunning }) => !letterWasRunning,
   // Nothing has failed, so the caller may accept the event again.
   isPutBack: ({ code }) => code === 'key_busy',
+};
+
+/**
+ * The rerun of one handler. The event was handled, and stays so whatever the end. Only its caller waits.
+ */
+export const rerunOrigin: Origin = {
+  ...deliveryOrigin,
+  source: 'rerun',
+  usesLetter: false,
+  // Without a claim, nothing would show that this run has been done before.
+  needsClaim: true,
+  isLimited: false,
+  isFinal: () => true,
+  mayRunAfterCrash: () => true,
 };
 
 /** The replay of a dead letter. No further attempt follows, and only its caller waits. */

@@ -4,7 +4,7 @@ import type { EventIdentity } from '../../provider/event-identity.ts';
 import type { QueuedJob } from '../../queue/queued-job.ts';
 import type { HeaderValues } from '../../request/headers.ts';
 import type { Deadline } from '../../timing/deadline.ts';
-import type { Route } from '../handlers/route.ts';
+import type { Rerun, Route } from '../handlers/route.ts';
 import type { Origin } from './origin.ts';
 
 /** The facts that a run adds to the job of its event. */
@@ -37,4 +37,6 @@ export interface RunInput {
   readonly origin: Origin;
   /** Given if workers run the rest of the handlers. */
   readonly enqueue?: Enqueue;
+  /** Given in a rerun. */
+  readonly rerun?: Rerun | undefined;
 }

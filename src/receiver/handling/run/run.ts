@@ -38,7 +38,7 @@ export class Run {
   readonly warnings: Warning[] = [];
   readonly answer: PendingAnswer = new PendingAnswer();
   readonly claim: Claim;
-  /** Undefined without dead letters. */
+  /** Undefined without dead letters, and in a rerun. */
   readonly letter: EventLetter | undefined;
   readonly interruption: Interruption = new Interruption();
   readonly resources: RunResources;
@@ -51,14 +51,16 @@ export class Run {
   handlersEnded: Promise<PosthornError | undefined> | undefined = undefined;
 
   constructor(input: RunInput, services: RunServices) {
-    const { claimId, identity } = input;
+    const { claimId, identity, origin } = input;
     const { createdAtMs } = identity;
     begun += 1;
     this.runId = begun;
     this.input = input;
     this.services = services;
-    this.claim = new Claim(claimedId({ claimId, createdAtMs }, services.settings), services, this.warnings);
-    this.letter = services.letters && letterOf(input, services.letters, this.warnings);
+    const claimed = claimedId({ claimId, createdAtMs, isNeeded: origin.needsClaim }, services.settings);
+    this.claim = new Claim(claimed, services, this.warnings);
+    const letters = origin.usesLetter ? services.letters : undefined;
+    this.letter = letters && letterOf(input, letters, this.warnings);
     this.resources = new RunResources(input, services, this.interruption);
   }
 

@@ -17,7 +17,7 @@ import { acceptOrigin } from '../run/origin.ts';
 import type { RunInput } from '../run/run-input.ts';
 import type { FollowedRun } from '../run/runs-in-flight.ts';
 import type { CheckedAcceptOptions } from './accept-options.ts';
-import { type Answered, answerTo } from './answered.ts';
+import { type Answered, answerTo, foundRecordsOnly } from './answered.ts';
 import type { Arrival } from './arrival.ts';
 import { isQueued, toEnqueueInput } from './enqueue.ts';
 import { checkNotAhead, type FetchedEvent, forgottenError, readFetched } from './fetched-event.ts';
@@ -109,9 +109,8 @@ async function answerForCaller(
   { deadline }: Arrival,
 ): Promise<Answer> {
   const { id } = run.input.identity;
-  const { attempt, reports } = run.progress;
-  const hasRecords = reports.length > 0 && reports.every(({ skipped }) => skipped === 'handled_before');
-  if (answer.outcome === 'processed') return hasRecords ? answerAs('duplicate', id) : answer;
+  const { attempt } = run.progress;
+  if (answer.outcome === 'processed') return foundRecordsOnly(run) ? answerAs('duplicate', id) : answer;
   if (isSuccess(answer) || !joined || attempt === undefined) return answer;
   if (LIMIT_CODES.includes(answer.error.code)) return answer;
   const storedAs = await parkRun(run, answer.error, deadline.backgroundBy);

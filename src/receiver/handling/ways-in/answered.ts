@@ -9,7 +9,7 @@ interface UnrunContent extends Pick<Authentic, 'rawBody' | 'headers'> {
   readonly receivedAt?: number | undefined;
 }
 
-/** The answer to a delivery, a replay, a job or an accept, with the facts for its report. */
+/** The answer to a delivery, a replay, a job, an accept or a rerun, with the facts for its report. */
 export interface Answered {
   readonly answer: Answer;
   readonly event?: EventMembers | undefined;
@@ -40,6 +40,11 @@ const HAS_HANDLED: Readonly<Record<AcceptedOutcome, boolean>> = {
   ignored: false,
   parked: false,
 };
+
+/** Returns true if each handler of a run found a record in its inbox, so that none has run. */
+export function foundRecordsOnly({ progress: { reports } }: Pick<FollowedRun['run'], 'progress'>): boolean {
+  return reports.length > 0 && reports.every(({ skipped }) => skipped === 'handled_before');
+}
 
 /** Turns the answer of a run into that of one delivery: if the delivery joined, a success is a duplicate. */
 export function answerTo({ joined }: FollowedRun, answer: Answer): Answer {

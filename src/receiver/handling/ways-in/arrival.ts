@@ -3,15 +3,23 @@ import type { ReportSource, Warning } from '../../outcomes/report.ts';
 import type { CheckedProvider } from '../../provider/checked-provider.ts';
 import type { Settings } from '../../settings.ts';
 import { Deadline } from '../../timing/deadline.ts';
+import type { Rerun } from '../handlers/route.ts';
 
-/** The beginning of a delivery, a replay, a job or an accepted event. {@link Answered} has its end. */
+/** The members of a report by which a caller named its call. */
+export interface ArrivalNames {
+  readonly acceptedFrom?: string | undefined;
+  readonly rerun?: Rerun | undefined;
+}
+
+/**
+ * The beginning of a delivery, a replay, a job, an accepted event or a rerun. {@link Answered} has its end.
+ */
 export class Arrival {
   readonly receiver: string | undefined;
   readonly provider: CheckedProvider;
   /** The `source` of the report. Only a delivery has a sender that waits. */
   readonly source: ReportSource;
-  /** `acceptedFrom` of the report. */
-  readonly acceptedFrom: string | undefined;
+  readonly names: ArrivalNames;
   readonly receivedAt: number;
   readonly deadline: Deadline;
   /** The problems outside its run, for its report. */
@@ -23,12 +31,12 @@ export class Arrival {
     { name, now, deadlineMs, provider }: Pick<Settings, 'name' | 'now' | 'deadlineMs' | 'provider'>,
     source: ReportSource,
     isClosing: boolean,
-    acceptedFrom?: string,
+    names: ArrivalNames = {},
   ) {
     this.receiver = name;
     this.provider = provider;
     this.source = source;
-    this.acceptedFrom = acceptedFrom;
+    this.names = names;
     this.receivedAt = now();
     this.deadline = new Deadline(deadlineMs);
     this.#isClosing = isClosing;

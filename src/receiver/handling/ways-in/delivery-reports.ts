@@ -25,7 +25,10 @@ interface LastDelivery {
   readonly code: Report['code'];
 }
 
-/** Makes the reports of deliveries, replays, jobs and accepted events, and sends them to the observers. */
+/**
+ * Makes the reports of deliveries, replays, jobs, accepted events and reruns, and sends them to the
+ * observers.
+ */
 export class DeliveryReports {
   readonly #reporter: Reporter;
   readonly #labelsOf: (type: string) => TypeLabels;
@@ -122,7 +125,7 @@ export class DeliveryReports {
     { answer, event, followed, isFinalByAge = false, keyIndex }: Answered,
     { answerSent, late }: Pick<Report, 'answerSent' | 'late'>,
   ): Report {
-    const { acceptedFrom, deadline, provider, receivedAt, receiver, source, warnings } = arrival;
+    const { deadline, names, provider, receivedAt, receiver, source, warnings } = arrival;
     const { run, joined = false } = followed ?? {};
     const attempted = run?.progress.attempt !== undefined;
     const isLast = isFinalByAge || (attempted && run.progress.final);
@@ -131,7 +134,7 @@ export class DeliveryReports {
       provider: provider.name,
       outcome: answer.outcome,
       source,
-      ...(acceptedFrom !== undefined && { acceptedFrom }),
+      ...names,
       runId: joined ? undefined : run?.runId,
       status: statusOf(answer),
       code: answer.error?.code,

@@ -1,5 +1,6 @@
 import { Claim, type ClaimedEvent, claimedId, type Granted } from '../../dedupe/claim.ts';
 import { nextHoldToken } from '../../dedupe/claim-token.ts';
+import type { OnTaken } from '../../dedupe/lease.ts';
 import type { PeekResult } from '../../dedupe/store.ts';
 import type { Warning } from '../../outcomes/report.ts';
 import type { LetterServices } from '../letters/letter-services.ts';
@@ -10,14 +11,15 @@ export interface HeldId extends Granted {
 }
 
 /**
- * Claims an event that no run handles, for example for work on its dead letter, and renews the lease. Reads
- * the id first, because a claim is a write. Rejects if the claim fails, even under `onStoreFailure:
- * 'process'`.
+ * Claims an event that no run handles, for example for work on its dead letter, and renews the lease.
+ * `onTaken` is called if the lease is lost. Reads the id first, because a claim is a write. Rejects if the
+ * claim fails, even under `onStoreFailure: 'process'`.
  */
 export async function holdId(
   services: LetterServices,
   event: ClaimedEvent,
   warnings: Warning[] = [],
+  onTaken: OnTaken = () => {},
 ): Promise<HeldId | { readonly state: 'busy' | 'completed' }> {
   if (services.completions.has(event.claimId)) return { state: 'completed' };
   // Under `onStoreFailure: 'process'` a run may have no claim, so the store does not know of it.
@@ -29,7 +31,7 @@ export async function holdId(
   try {
     const reply = await claim.take();
     if (reply.state !== 'claimed') return { state: reply.state };
-    reply.lease.startRenewing(() => {});
+    reply.lease.startRenewing(onTaken);
     return { ...reply, claim };
   } catch (error) {
     // The store failed, but may have granted the claim.

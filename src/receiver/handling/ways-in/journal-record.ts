@@ -75,6 +75,8 @@ function wholeTime(ms: number): number {
 function isRecorded({ source }: Arrival, answered: Answered): boolean {
   const { answer, content, followed, keyIndex } = answered;
   if (source === 'delivery') return keyIndex !== undefined;
+  // It changes nothing of what became of the event.
+  if (source === 'rerun') return false;
   if (isOnlyImplied(answered)) return false;
   // An accept without a run found the event parked.
   if (answer.outcome === 'parked') return (followed ?? content) !== undefined;

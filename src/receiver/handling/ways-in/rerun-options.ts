@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import { checkOptions, invalidOption } from '../../checks/check-options.ts';
+import { nearestOf } from '../../events/nearest.ts';
+import { show, textOf } from '../../values/foreign-values.ts';
+import type { Rerun } from '../handlers/route.ts';
+
+/** Options of `receiver.rerun`. */
+export interface RerunOptions {
+  /**
+   * The names of the handlers to run once more: one at least. They run one after the other, in this order.
+   */
+  readonly handlers: readonly string[];
+  /** Why it is done: 1 to 1,000 characters, for the handlers and the report. */
+  readonly reason?: string | undefined;
+  /**
+   * Names the rerun: 1 to 100 characters. A handler runs once for an event under the same name, as long as
+   * the store remembers it (`retentionMs`), and in an inbox for good. By default each call has a name of its
+   * own, so a repeated call runs the handlers again.
+   */
+  readonly run?: string | undefined;
+}
+
+/** The options in the form that `rerun` uses. */
+export interface CheckedRerunOptions {
+  readonly handlers: readonly [string, ...string[]];
+  readonly rerun: Rerun;
+}
+
+const MAX_REASON_LENGTH = 1_000;
+
+/**
+ * Checks the options, and fills in the defaults. `names` are those of the receiver's handlers. Throws
+ * {@link ConfigurationError}.
+ */
+export function readRerunOptions(options: RerunOptions, names: ReadonlySet<string>): CheckedRerunOptions {
+  checkOptions(options, ['handlers', 'reason', 'run'], 'rerun()');
+  const { reason, run = randomUUID() } = options;
+  const handlers = readNames(options.handlers, names);
+  // PostgreSQL keeps no text with a NUL in it.
+  if (textOf(run) === undefined || !/^[^\0]{1,100}$/su.test(run))
+    throw invalidOption('run of rerun()', `must be a text of 1 to 100 characters, got ${show(run)}`);
+  if (reason !== undefined && (textOf(reason) === undefined || reason.length > MAX_REASON_LENGTH))
+    throw invalidOption(
+      'reason of rerun()',
+      `must be a text of 1 to ${MAX_REASON_LENGTH} characters, got ${show(reason)}`,
+    );
+  const rerun = reason === undefined ? { run } : { run, reason };
+  return { handlers, rerun };
+}
+
+function readNames(handlers: unknown, names: ReadonlySet<string>): CheckedRerunOptions['handlers'] {
+  const given: readonly unknown[] = Array.isArray(handlers) ? handlers : [];
+  for (const name of given) checkName(name, names);
+  const [first, ...others] = new Set(given.filter((name) => typeof name === 'string'));
+  if (first !== undefined) return [first, ...others];
+  throw invalidOption(
+    'handlers of rerun()',
+    `must be a list of names, with one at least: no other handler runs; got ${show(handlers)}`,
+  );
+}
+
+function checkName(name: unknown, names: ReadonlySet<string>): void {
+  if (typeof name === 'string' && names.has(name)) return;
+  if (names.size === 0)
+    throw invalidOption(
+      'handlers of rerun()',
+      `names ${show(name)}, and no handler of the receiver has a name: give on() the option name`,
+    );
+  const { text } = nearestOf(String(textOf(name)), [...names]);
+  throw invalidOption(
+    'handlers of rerun()',
+    `names ${show(name)}, which is not the name of a handler of the receiver; the nearest is ${show(text)}`,
+  );
+}
