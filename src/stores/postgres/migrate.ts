@@ -6,7 +6,7 @@ import { alterTable } from './alter-table.ts';
 import { checkPool, columnOf, type PostgresPool, readSchema } from './client.ts';
 import { type PostgresConnection, withClient } from './connection.ts';
 import { isRefusal, isRefusedConnection } from './errors.ts';
-import { recordHandledSql, recordRankedSql } from './inbox/sql-functions.ts';
+import { recordHandledSql, recordRankedSql, recordRerunSql } from './inbox/sql-functions.ts';
 import { journalTable } from './journal/table.ts';
 import { storeFunctions } from './store/sql-functions.ts';
 
@@ -138,6 +138,8 @@ ${alterTable(`${schema}.events`, 'add column refused jsonb')}
 ${storeFunctions(schema)}`,
 
   journalTable,
+
+  recordRerunSql,
 ];
 
 /**

@@ -58,6 +58,17 @@ create table posthorn_inbox_latest (
 ) strict, without rowid;
 `;
 
+/** The records of reruns of handlers, each beside that of its handled event. */
+const RERUNS = `create table posthorn_inbox_reruns (
+  scope text not null,
+  event_key text not null,
+  handler text not null,
+  run text not null,
+  handled_at integer not null,
+  primary key (scope, event_key, handler, run)
+) strict, without rowid;
+`;
+
 /**
  * The entries of journals. `event_key` is the key of the event in full, unless it is the id. `handled` and
  * `headers` are JSON, and `raw_body` is base64, as in a dead letter: every client of SQLite takes a text.
@@ -106,6 +117,7 @@ export const migrations: readonly string[] = [STORE_TABLES + INBOX];
  */
 export const additions: readonly { readonly table: string; readonly statements: string }[] = [
   { table: 'posthorn_journal', statements: JOURNAL },
+  { table: 'posthorn_inbox_reruns', statements: RERUNS },
 ];
 
 /** Returns the version of the tables, which is null in a table without rows. */

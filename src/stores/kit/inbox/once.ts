@@ -46,6 +46,8 @@ export interface RecordKey {
 
 /** One run of a handler for an event. */
 export interface OnceRun extends RecordKey {
+  /** The name of the rerun; undefined for the run of an event that was not handled before. */
+  readonly rerun: string | undefined;
   /** The key and the values to compare; undefined if `once` has no option `latest`. */
   readonly latest: LatestEvent | undefined;
 }
@@ -67,6 +69,7 @@ export function onceHandler<Event>(
       scope,
       eventKey: toKey(context.event.key),
       handler: name,
+      rerun: context.rerun?.run,
       // Read before the transaction begins, because it may throw.
       latest: latest === undefined ? undefined : readLatest(name, latest(event), context.event),
     };

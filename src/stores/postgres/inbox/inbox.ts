@@ -12,7 +12,7 @@ import { commitInPool } from './commit-in-pool.ts';
 import { hasRecord } from './find-record.ts';
 import type { PostgresTransaction } from './handler-transaction.ts';
 import { prune } from './prune.ts';
-import { recordStatements } from './record.ts';
+import { recordStatements, rerunStatements } from './record.ts';
 import { type InboxRun, type RunTransaction, runOnce } from './run.ts';
 import { RunsInPool } from './runs-in-pool.ts';
 import { RunLimits } from './time-limits.ts';
@@ -70,7 +70,7 @@ export interface PostgresInbox<Tx = PostgresTransaction> {
   /**
    * Deletes the records of events that were handled longer ago than this, in batches; resolves with their
    * number. An event whose record is gone runs again if it comes again, or if its dead letter is replayed.
-   * The keys that `latest` remembers stay.
+   * Records of reruns are deleted by their own age, and count. The keys that `latest` remembers stay.
    *
    * @throws ConfigurationError for a wrong option; whatever PostgreSQL refuses.
    */
@@ -124,7 +124,8 @@ function createInbox<Tx>(
   schema: string,
   runTransaction: RunTransaction<Tx>,
 ): PostgresInbox<Tx> {
-  const statements = recordStatements(schema);
+  const firstRuns = recordStatements(schema);
+  const reruns = rerunStatements(schema);
   const runsInPool = RunsInPool.of(pool);
   const names = HandlerNames.of(pool, schema, scope);
   return {
@@ -134,6 +135,7 @@ function createInbox<Tx>(
         async (once, event, context) => {
           const limits = new RunLimits(context);
           const idleMs = longestIdleMs(context);
+          const statements = once.rerun === undefined ? firstRuns : reruns;
           const run: InboxRun = { ...once, eventId: context.event.id, statements, limits, idleMs };
           const handle = async (transaction: Tx): Promise<unknown> =>
             checkBegun(await handler(event, contextWith(context, { transaction })));

@@ -1,6 +1,7 @@
 import { performance } from '../../../receiver/timing/process-clock.ts';
 import { columnOf, type PostgresPool } from '../client.ts';
 import { withClient } from '../connection.ts';
+import { type RecordStatements, recordStatements, rerunStatements } from './record.ts';
 
 /** Rows that one statement looks at: some hundredths of a second of work. */
 const BATCH_SIZE = 5_000;
@@ -17,31 +18,48 @@ export async function prune(
   scope: string,
   olderThanMs: number,
 ): Promise<number> {
-  const statement = deleteBatch(schema);
   let deleted = 0;
-  let last: readonly unknown[] = ['', ''];
+  for (const statements of [recordStatements(schema), rerunStatements(schema)])
+    deleted += await pruneTable(pool, statements, scope, olderThanMs);
+  return deleted;
+}
+
+async function pruneTable(
+  pool: PostgresPool,
+  { columns: [, ...columns], table }: RecordStatements,
+  scope: string,
+  olderThanMs: number,
+): Promise<number> {
+  const statement = deleteBatch(table, columns);
+  let deleted = 0;
+  let last: readonly unknown[] = columns.map(() => '');
   for (;;) {
     const values = [scope, ...last, olderThanMs];
     const endsAt = performance.now() + BATCH_LIMIT_MS;
     const result = await withClient(pool, endsAt, (connection) => connection.query(statement, values));
     deleted += Number(columnOf(result, 'deleted') ?? 0);
     if (Number(columnOf(result, 'looked_at')) !== BATCH_SIZE) return deleted;
-    last = [columnOf(result, 'event_key'), columnOf(result, 'handler')];
+    last = columns.map((column) => columnOf(result, column));
   }
 }
 
-/** `$1` is the scope, `$2` and `$3` the last row of the batch before, `$4` the age in milliseconds. */
-function deleteBatch(schema: string): string {
+/**
+ * `$1` is the scope, then come the columns of the last row of the batch before, and the age in milliseconds.
+ */
+function deleteBatch(table: string, columns: readonly string[]): string {
+  const key = columns.join(', ');
+  const last = columns.map((_, index) => `$${index + 2}`).join(', ');
+  const isSame = columns.map((column) => `record.${column} = batch.${column}`).join(' and ');
   return `with batch as (
-  select scope, event_key, handler, handled_at from ${schema}.inbox
-  where scope = $1 and (event_key, handler) > ($2, $3)
-  order by scope, event_key, handler limit ${BATCH_SIZE}
+  select ${key}, handled_at from ${table}
+  where scope = $1 and (${key}) > (${last})
+  order by scope, ${key} limit ${BATCH_SIZE}
 ), gone as (
-  delete from ${schema}.inbox using batch
-  where inbox.scope = batch.scope and inbox.event_key = batch.event_key and inbox.handler = batch.handler
-    and batch.handled_at < now() - $4 * interval '1 millisecond' returning 1
+  delete from ${table} as record using batch
+  where record.scope = $1 and ${isSame}
+    and batch.handled_at < now() - $${columns.length + 2} * interval '1 millisecond' returning 1
 )
-select event_key, handler, (select count(*) from gone)::text as deleted,
+select ${key}, (select count(*) from gone)::text as deleted,
   (select count(*) from batch)::text as looked_at
-from batch order by event_key desc, handler desc limit 1`;
+from batch order by ${columns.map((column) => `${column} desc`).join(', ')} limit 1`;
 }

@@ -7,11 +7,17 @@ import { DURABLE_COMMIT } from '../durable-commit.ts';
 import { IN_FAILED_TRANSACTION, sqlStateOf } from '../errors.ts';
 import { GRACE_MS } from './time-limits.ts';
 
-/** The statements that write a record, in one schema. */
+/** The records of one kind, in one schema, and the statement that writes one. */
 export interface RecordStatements {
   /** The name of the schema, quoted. */
   readonly schema: string;
-  /** The parameters are those of the function `record_ranked`. Gives `recorded`. */
+  /** The table of the records, with its schema. */
+  readonly table: string;
+  /** The columns of its key. {@link keyOf} has their values. */
+  readonly columns: readonly string[];
+  /** Finds one record. Its parameters are the values of the key. */
+  readonly isRecord: string;
+  /** Writes a record. The values of the key come first, then those that `record_ranked` takes after them. */
   readonly record: string;
   /**
    * BEGIN and the same statement in one message, which saves a round trip. Only a message without parameters
@@ -20,14 +26,32 @@ export interface RecordStatements {
   readonly beginAndRecord: (values: readonly (string | null)[]) => string;
 }
 
-/** The statements for a schema, whose name is quoted. */
+/** The statements for the records of events, in a schema whose name is quoted. */
 export function recordStatements(schema: string): RecordStatements {
+  return statementsOf(schema, 'inbox', ['scope', 'event_key', 'handler'], 'record_ranked');
+}
+
+/** The statements for the records of reruns. */
+export function rerunStatements(schema: string): RecordStatements {
+  return statementsOf(schema, 'inbox_reruns', ['scope', 'event_key', 'handler', 'run'], 'record_rerun');
+}
+
+function statementsOf(
+  schema: string,
+  table: string,
+  columns: readonly string[],
+  writeFunction: string,
+): RecordStatements {
   const select = (values: string): string =>
-    `select ${schema}.record_ranked(${values}) as recorded, ${DURABLE_COMMIT}`;
+    `select ${schema}.${writeFunction}(${values}) as recorded, ${DURABLE_COMMIT}`;
+  // The values are sent as texts. As a time, postgres.js would cut them down to milliseconds.
+  const types = [...columns, 'idle', 'latest'].map(() => '').concat('::text::timestamptz', '::text::bigint');
   return {
     schema,
-    // The values are sent as texts. As a time, postgres.js would cut them down to milliseconds.
-    record: select('$1, $2, $3, $4, $5, $6::text::timestamptz, $7::text::bigint'),
+    table: `${schema}.${table}`,
+    columns,
+    isRecord: columns.map((column, index) => `${column} = $${index + 1}`).join(' and '),
+    record: select(types.map((type, index) => `$${index + 1}${type}`).join(', ')),
     beginAndRecord: (values) => `begin; ${select(values.map(literalOf).join(', '))}`,
   };
 }
@@ -53,14 +77,14 @@ export const PROBE: string = `select current_setting('posthorn.transaction', tru
 /** Names a record, in one schema. */
 export interface SchemaRecordKey extends RecordKey {
   readonly statements: RecordStatements;
+  /** The name of the rerun whose record it is. */
+  readonly rerun?: string | undefined;
 }
 
-/** Finds one record. */
-export const IS_RECORD = 'scope = $1 and event_key = $2 and handler = $3';
-
-/** The parameters of {@link IS_RECORD}. */
-function valuesOf({ scope, eventKey, handler }: RecordKey): unknown[] {
-  return [scope, eventKey, handler];
+/** The values of the key of a record. */
+export function keyOf({ scope, eventKey, handler, rerun }: Omit<SchemaRecordKey, 'statements'>): string[] {
+  const key = [scope, eventKey, handler];
+  return rerun === undefined ? key : [...key, rerun];
 }
 
 /** The record of a handler, in the transaction in which the handler writes. */
@@ -89,8 +113,8 @@ export class TransactionRecord {
     this.wasWithheld = true;
     try {
       await this.#connection.query(
-        `delete from ${statements.schema}.inbox where ${IS_RECORD}`,
-        valuesOf(this.#key),
+        `delete from ${statements.table} where ${statements.isRecord}`,
+        keyOf(this.#key),
       );
     } catch (error) {
       // The text may begin with ROLLBACK TO. If it commits after that, the record is taken back.
@@ -110,15 +134,16 @@ export class TransactionRecord {
    */
   async restore(): Promise<boolean> {
     if (!this.wasWithheld) return this.isInTransaction();
-    const { statements } = this.#key;
+    const { columns, table } = this.#key.statements;
     const xact = 'pg_current_xact_id_if_assigned()::xid::text';
+    const values = columns.map((_, index) => `$${index + 1}`);
     const result = await this.#connection.query(
       `with restored as (
-  insert into ${statements.schema}.inbox (scope, event_key, handler)
-  select $1, $2, $3 where ${xact} = $4 on conflict do nothing
+  insert into ${table} (${columns.join(', ')})
+  select ${values.join(', ')} where ${xact} = $${values.length + 1} on conflict do nothing
 )
 select ${xact} as xact`,
-      [...valuesOf(this.#key), this.#xact],
+      [...keyOf(this.#key), this.#xact],
     );
     return columnOf(result, 'xact') === this.#xact;
   }
@@ -147,7 +172,7 @@ export async function settleFailure(
   if (!isCommitted) return error;
   const advice =
     status === 'unknown'
-      ? `. PostgreSQL did not answer: before a replay, look for the record in ${key.statements.schema}.inbox as well`
+      ? `. PostgreSQL did not answer: before a replay, look for the record in ${key.statements.table} as well`
       : '';
   return committedByHandler(error, advice);
 }
@@ -162,15 +187,17 @@ async function takeBack(
   key: SchemaRecordKey,
   xact: string | undefined,
 ): Promise<string | undefined> {
+  const { isRecord, table } = key.statements;
+  const values = [...keyOf(key), xact];
+  const xactValue = `$${values.length}::text`;
   // The status needs 64 bits: the upper half is that of the current transaction, or one less.
   const text = `with taken_back as (
-  delete from ${key.statements.schema}.inbox where ${IS_RECORD} and xmin::text = $4::text
+  delete from ${table} where ${isRecord} and xmin::text = ${xactValue}
 ), present as (
   select pg_current_xact_id()::text::bigint as xact
 )
-select pg_xact_status((xact - ((xact - $4::text::bigint) & 4294967295))::text::xid8) as status, ${DURABLE_COMMIT}
+select pg_xact_status((xact - ((xact - ${xactValue}::bigint) & 4294967295))::text::xid8) as status, ${DURABLE_COMMIT}
 from present`;
   const endsAt = performance.now() + GRACE_MS;
-  const values = [...valuesOf(key), xact];
   return columnOf(await withClient(pool, endsAt, (connection) => connection.query(text, values)), 'status');
 }

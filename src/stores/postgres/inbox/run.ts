@@ -7,13 +7,14 @@ import type { OnceRun } from '../../kit/inbox/once.ts';
 import { columnOf } from '../client.ts';
 import { explain, LOCK_NOT_AVAILABLE, mayRunAgain, sqlStateOf } from '../errors.ts';
 import type { KeyRun } from './latest-keys.ts';
-import type { SchemaRecordKey } from './record.ts';
+import { keyOf, type SchemaRecordKey } from './record.ts';
 import type { RunsInPool } from './runs-in-pool.ts';
 import { LATE, ROW_PAUSE_MS, type RunLimits } from './time-limits.ts';
 
 /** The input of one run of a handler, and the key of its record. */
-export interface InboxRun extends SchemaRecordKey, OnceRun {
+export interface InboxRun extends OnceRun, SchemaRecordKey {
   readonly eventId: string;
+  readonly rerun: string | undefined;
   readonly limits: RunLimits;
   /** The longest time for which the transaction may stand still between two statements. */
   readonly idleMs: number;
@@ -54,16 +55,14 @@ export class TransactionProgress {
    * `lock_timeout` of the inbox.
    */
   async record(
-    { scope, eventKey, handler, idleMs, latest }: InboxRun,
+    run: InboxRun,
     send: (values: (string | null)[]) => Promise<unknown>,
   ): Promise<SkipReason | undefined> {
+    const { idleMs, latest } = run;
     const ofLatest =
       latest === undefined ? [null, null, null] : [latest.key, latest.createdAt, String(latest.rank)];
     try {
-      const recorded = columnOf(
-        await send([scope, eventKey, handler, `${idleMs}ms`, ...ofLatest]),
-        'recorded',
-      );
+      const recorded = columnOf(await send([...keyOf(run), `${idleMs}ms`, ...ofLatest]), 'recorded');
       if (recorded === 'handled_before' || recorded === 'superseded') return recorded;
       this.xact = recorded;
       this.#state = 'begun';

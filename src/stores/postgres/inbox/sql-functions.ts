@@ -52,7 +52,16 @@ begin
   insert into ${schema}.inbox (scope, event_key, handler) values (p_scope, p_event_key, p_handler)
   on conflict do nothing;
   if not found then return 'handled_before'; end if;
-  if p_latest_key is not null then
+${checkLatest(schema)}
+end $function$;
+`;
+}
+
+/**
+ * The second half of the functions that know ranks. A released one never changes, so this does not either.
+ */
+function checkLatest(schema: string): string {
+  return `  if p_latest_key is not null then
     -- A row that the condition leaves out is locked all the same.
     insert into ${schema}.inbox_latest as latest (scope, handler, key, created_at, rank, rank_at)
     values (p_scope, p_handler, p_latest_key, p_created_at, p_rank, p_created_at)
@@ -62,7 +71,41 @@ begin
       (latest.created_at, case when latest.rank_at = latest.created_at then latest.rank else 0 end);
     if not found then return 'superseded'; end if;
   end if;
-  return pg_current_xact_id()::xid::text;
+  return pg_current_xact_id()::xid::text;`;
+}
+
+/**
+ * Creates the table of reruns, and the function that records one. A rerun has a row of its own: one row for
+ * the event would remember its last rerun only. The row of the event is locked, so that no other run of the
+ * handler for the event begins meanwhile. It may be missing: the handler may have come into the inbox later,
+ * or the row was pruned. `schema` is quoted.
+ */
+export function recordRerunSql(schema: string): string {
+  return `
+create table ${schema}.inbox_reruns (
+  scope text collate "C" not null,
+  event_key text collate "C" not null,
+  handler text collate "C" not null,
+  run text collate "C" not null,
+  handled_at timestamptz not null default now(),
+  primary key (scope, event_key, handler, run)
+);
+
+create function ${schema}.record_rerun(
+  p_scope text, p_event_key text, p_handler text, p_run text, p_idle text,
+  p_latest_key text, p_created_at timestamptz, p_rank bigint
+) returns text language plpgsql set lock_timeout = '100ms' as $function$
+begin
+  -- Until the end of the transaction.
+  perform set_config('idle_in_transaction_session_timeout', p_idle, true);
+  insert into ${schema}.inbox (scope, event_key, handler) values (p_scope, p_event_key, p_handler)
+  on conflict do nothing;
+  perform from ${schema}.inbox
+  where scope = p_scope and event_key = p_event_key and handler = p_handler for update;
+  insert into ${schema}.inbox_reruns (scope, event_key, handler, run)
+  values (p_scope, p_event_key, p_handler, p_run) on conflict do nothing;
+  if not found then return 'handled_before'; end if;
+${checkLatest(schema)}
 end $function$;
 `;
 }

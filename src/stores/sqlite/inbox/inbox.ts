@@ -66,7 +66,7 @@ export interface SqliteInbox {
   /**
    * Deletes the records of events that were handled longer ago than this, in batches; resolves with their
    * number. An event whose record is gone runs again if it comes again, or if its dead letter is replayed.
-   * The keys that `latest` remembers stay.
+   * Records of reruns are deleted by their own age, and count. The keys that `latest` remembers stay.
    *
    * @throws ConfigurationError for a wrong option; whatever SQLite refuses.
    */

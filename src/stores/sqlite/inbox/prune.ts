@@ -2,7 +2,7 @@ import { inNextTurn } from '../../../receiver/timing/next-turn.ts';
 import type { BUSY, SqliteConnection } from '../connection.ts';
 import { writeInTurn } from '../single-write.ts';
 import { CHANGED_ROWS } from '../statement.ts';
-import { deleteRecords, endOfBatch, type RecordPlace } from './statements.ts';
+import { deleteRecords, endOfBatch, type RecordPlace, type RecordTable, recordTables } from './statements.ts';
 
 const BATCH_LIMIT_MS = 30_000;
 
@@ -18,9 +18,20 @@ export async function prune(
   olderThanMs: number,
 ): Promise<number> {
   let deleted = 0;
-  for (let after: RecordPlace = ['', '']; ; ) {
+  for (const table of recordTables) deleted += await pruneTable(connection, table, scope, olderThanMs);
+  return deleted;
+}
+
+async function pruneTable(
+  connection: SqliteConnection,
+  table: RecordTable,
+  scope: string,
+  olderThanMs: number,
+): Promise<number> {
+  let deleted = 0;
+  for (let after: RecordPlace = table.columns.map(() => ''); ; ) {
     const batch = await writeInTurn(connection, 'run', { limitMs: BATCH_LIMIT_MS }, () =>
-      pruneBatch(connection, { scope, after, olderThanMs }),
+      pruneBatch(connection, table, { scope, after, olderThanMs }),
     );
     deleted += batch.deleted;
     if (batch.end === undefined) return deleted;
@@ -31,13 +42,12 @@ export async function prune(
 
 function pruneBatch(
   connection: SqliteConnection,
+  table: RecordTable,
   { scope, after, olderThanMs }: { scope: string; after: RecordPlace; olderThanMs: number },
 ): Batch | typeof BUSY {
   return connection.write(() => {
-    const [eventKey, handler] = connection.first(endOfBatch(scope, after)) ?? [];
-    const end: RecordPlace | undefined =
-      eventKey === undefined ? undefined : [String(eventKey), String(handler)];
-    connection.run(deleteRecords(scope, { after, end, olderThanMs }));
+    const end = connection.first(endOfBatch(table, scope, after))?.map(String);
+    connection.run(deleteRecords(table, scope, { after, end, olderThanMs }));
     return { end, deleted: Number(connection.first(CHANGED_ROWS)?.[0]) };
   });
 }

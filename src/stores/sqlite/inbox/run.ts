@@ -10,7 +10,14 @@ import { explain } from '../errors.ts';
 import { writeInTurn } from '../single-write.ts';
 import { BegunTransaction } from './begun-transaction.ts';
 import { HandlerDatabase, type SqliteTransaction } from './handler-database.ts';
-import { CREATE_MARKS, findRecord, rememberLatest, writeRecord } from './statements.ts';
+import {
+  CREATE_MARKS,
+  findRecord,
+  findRerun,
+  rememberLatest,
+  writeRecord,
+  writeRerun,
+} from './statements.ts';
 
 /** The input of one run of a handler, and the key of its record. */
 export interface InboxRun extends OnceRun {
@@ -53,12 +60,15 @@ function runInTransaction(connection: SqliteConnection, run: InboxRun): SkipReas
 }
 
 function recordAndHandle(connection: SqliteConnection, run: InboxRun, step: Step): SkipReason | undefined {
-  if (connection.first(findRecord(run)) !== undefined) return 'handled_before';
+  const { rerun } = run;
+  const record = rerun === undefined ? findRecord(run) : findRerun(run, rerun);
+  if (connection.first(record) !== undefined) return 'handled_before';
   const isSuperseded =
     run.latest !== undefined && connection.first(rememberLatest(run, run.latest)) === undefined;
   if (!isSuperseded) handle(connection, run, step);
   // Last: only now is the transaction known to be still the one that was begun.
   connection.run(writeRecord(run));
+  if (rerun !== undefined) connection.run(writeRerun(run, rerun));
   return isSuperseded ? 'superseded' : undefined;
 }
 

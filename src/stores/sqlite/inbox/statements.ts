@@ -11,11 +11,29 @@ export function findRecord({ scope, eventKey, handler }: RecordKey): SqlStatemen
   };
 }
 
-/** Writes the record. */
+/** Writes the record. In a rerun it is there already, unless it was pruned. */
 export function writeRecord({ scope, eventKey, handler }: RecordKey): SqlStatement {
   return {
-    sql: `insert into posthorn_inbox (scope, event_key, handler, handled_at) values (?, ?, ?, ${NOW})`,
+    sql: `insert into posthorn_inbox (scope, event_key, handler, handled_at) values (?, ?, ?, ${NOW})
+on conflict do nothing`,
     values: [scope, eventKey, handler],
+  };
+}
+
+/** Returns a row if the record of a rerun is there. */
+export function findRerun({ scope, eventKey, handler }: RecordKey, run: string): SqlStatement {
+  return {
+    sql: 'select 1 from posthorn_inbox_reruns where scope = ? and event_key = ? and handler = ? and run = ?',
+    values: [scope, eventKey, handler, run],
+  };
+}
+
+/** Writes the record of a rerun. */
+export function writeRerun({ scope, eventKey, handler }: RecordKey, run: string): SqlStatement {
+  return {
+    sql: `insert into posthorn_inbox_reruns (scope, event_key, handler, run, handled_at)
+values (?, ?, ?, ?, ${NOW})`,
+    values: [scope, eventKey, handler, run],
   };
 }
 
@@ -49,30 +67,46 @@ on conflict (scope, handler, key) do update set created_at = excluded.created_at
 where (excluded.created_at, excluded.rank) >= (latest.created_at, latest.rank)
 returning 1 as is_latest`;
 
-/** A record of a scope, by the rest of its key. */
-export type RecordPlace = readonly [eventKey: string, handler: string];
+/** A table of records, and the columns of its key after the scope. */
+export interface RecordTable {
+  readonly name: string;
+  readonly columns: readonly string[];
+}
+
+export const recordTables: readonly RecordTable[] = [
+  { name: 'posthorn_inbox', columns: ['event_key', 'handler'] },
+  { name: 'posthorn_inbox_reruns', columns: ['event_key', 'handler', 'run'] },
+];
+
+/** A record of a scope, by the values of the columns. */
+export type RecordPlace = readonly string[];
 
 /** Records that one transaction looks at: some milliseconds, during which the event loop is blocked. */
 const PRUNE_BATCH_SIZE = 5_000;
 
 /** Returns the place at which the batch of records after another one ends; no row for the last batch. */
-export function endOfBatch(scope: string, after: RecordPlace): SqlStatement {
+export function endOfBatch({ name, columns }: RecordTable, scope: string, after: RecordPlace): SqlStatement {
+  const key = columns.join(', ');
   return {
-    sql: `select event_key, handler from posthorn_inbox where scope = ? and (event_key, handler) > (?, ?)
-order by event_key, handler limit 1 offset ${PRUNE_BATCH_SIZE - 1}`,
+    sql: `select ${key} from ${name} where scope = ? and (${key}) > (${after.map(() => '?').join(', ')})
+order by ${key} limit 1 offset ${PRUNE_BATCH_SIZE - 1}`,
     values: [scope, ...after],
   };
 }
 
 /** Deletes the records of a batch that are older than this. Without an end, it is the last batch. */
 export function deleteRecords(
+  { name, columns }: RecordTable,
   scope: string,
   { after, end, olderThanMs }: { after: RecordPlace; end: RecordPlace | undefined; olderThanMs: number },
 ): SqlStatement {
-  return { sql: DELETE_RECORDS, values: [scope, ...after, ...(end ?? [null, null]), olderThanMs] };
+  const key = columns.join(', ');
+  // A blob is greater than every text.
+  const endOr = columns.map(() => "coalesce(?, x'')").join(', ');
+  return {
+    sql: `delete from ${name}
+where scope = ? and (${key}) > (${after.map(() => '?').join(', ')})
+  and (${key}) <= (${endOr}) and handled_at < ${NOW} - ?`,
+    values: [scope, ...after, ...(end ?? columns.map(() => null)), olderThanMs],
+  };
 }
-
-/** A blob is greater than every text. */
-const DELETE_RECORDS = `delete from posthorn_inbox
-where scope = ? and (event_key, handler) > (?, ?)
-  and (event_key, handler) <= (coalesce(?, x''), coalesce(?, x'')) and handled_at < ${NOW} - ?`;
