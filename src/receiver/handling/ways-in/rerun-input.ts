@@ -1,10 +1,10 @@
+import { types } from 'node:util';
 import { enqueueingId, handlingId, rerunId, rerunTurnId } from '../../dedupe/claim-id.ts';
 import { ConfigurationError, EventError, UnavailableError } from '../../errors.ts';
 import type { JournalEntry } from '../../journal/journal.ts';
 import type { CheckedProvider } from '../../provider/checked-provider.ts';
 import { type HeaderValues, readHeaders } from '../../request/headers.ts';
-import { toBytes } from '../../request/raw-body.ts';
-import { propertyOf, show } from '../../values/foreign-values.ts';
+import { propertyOf, show, typeNameOf } from '../../values/foreign-values.ts';
 import type { Route } from '../handlers/route.ts';
 import { rerunOrigin } from '../run/origin.ts';
 import type { RunInput } from '../run/run-input.ts';
@@ -97,12 +97,13 @@ function contentOf(
       'fetch the event from its sender';
     throw new EventError('body_missing', message, { id, type });
   }
-  return {
-    rawBody: toBytes(rawBody, 'rawBody of the entry'),
-    headers: readHeaders(headers),
-    account,
-    receivedAt: firstReceivedAt,
-  };
+  // The command prints it as base64: as a text, it would be read as if it were the body.
+  if (!types.isUint8Array(rawBody))
+    throw new ConfigurationError(
+      `rawBody of the entry of ${show(id)} must be the bytes that journal.get() gives, a Uint8Array; ` +
+        `got ${typeNameOf(rawBody)}`,
+    );
+  return { rawBody, headers: readHeaders(headers), account, receivedAt: firstReceivedAt };
 }
 
 function notFinished({ handled, id, type }: JournalEntry, unfinished: readonly string[]): EventError {
