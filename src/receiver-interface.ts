@@ -93,7 +93,7 @@ export interface Receiver<
   /**
    * Adds a middleware, which runs around each handler and around enqueueing: for spans, or for a logger that
    * knows the event. Several middlewares nest, the first one outermost. They run in the async context of the
-   * caller of `receive`, `replay` or `dispatch`.
+   * caller of `receive`, `replay`, `dispatch`, `accept` or `rerun`.
    *
    * @throws ConfigurationError if `middleware` is not a function, and after the first delivery.
    *
@@ -196,18 +196,18 @@ export interface Receiver<
   accept(event: RawBody | object, options: AcceptOptions): Promise<Report>;
 
   /**
-   * Runs named handlers of an event once more, after a mended bug: those that the journal has as finished.
-   * Other handlers do not run, and nothing else changes: the event stays handled, a delivery of it stays a
-   * `duplicate`, and a failure is only reported. It waits for the end of the handlers, also of those with
-   * `queue: true`. `context.rerun` tells a handler that it runs once more.
+   * Runs named handlers of a handled event once more, after a bug in them was fixed. Other handlers do not
+   * run, and nothing else changes: the event stays handled, a delivery of it stays a `duplicate`, and a
+   * failure is only reported. It waits for the end of the handlers, and runs those with `queue: true` itself.
+   * Each gets `context.rerun`.
    *
-   * With the option `run`, a handler runs once for each event under that name (`duplicate` otherwise), so the
-   * same calls can be repeated after an interruption. An event that is being handled is left alone (`busy`,
-   * `event_running`), and so is a handler of it that another rerun has.
+   * With the option `run`, each handler runs once for each event under that name, and is `duplicate` after
+   * that: the same calls can be repeated after an interruption. An event that is being handled is left alone
+   * (`busy`, `event_running`), and so is a handler that another rerun is running for it.
    *
    * An entry without a body is `rejected` (`body_missing`), and so is a handler that has not finished
-   * (`handler_unfinished`): {@link replay} is for those. An event that its handler with the option `latest`
-   * has a newer one of is skipped again, as the report says (`superseded`).
+   * (`handler_unfinished`): a retry or {@link replay} runs it. A handler of an inbox with the option `latest`
+   * skips an event again if it has handled a newer one: its report has `superseded`.
    *
    * @throws ConfigurationError for wrong options, for a name that no handler has, and for a value that is not
    * an entry.

@@ -1,5 +1,6 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import type { JournalEntry } from 'posthorn';
 import { createPostgresDeadLetters, createPostgresInbox } from 'posthorn/postgres';
 import { createSqliteDeadLetters, createSqliteInbox } from 'posthorn/sqlite';
 import { createEvent } from 'posthorn/testing';
@@ -77,6 +78,19 @@ describe('a move from SQLite to PostgreSQL', () => {
     });
     const [older, handled, newer] = [at(-2_000), at(-1_000), at(0)];
     expect(await before.send(handled)).toMatchObject({ body: { outcome: 'processed' } });
+    const entry: JournalEntry = {
+      id: handled.id,
+      provider: 'banking-service',
+      firstReceivedAt: Date.now(),
+      lastReceivedAt: Date.now(),
+      deliveries: 1,
+      attempts: 1,
+      outcome: 'processed',
+      handled: ['book', 'state'],
+      rawBody: new TextEncoder().encode(JSON.stringify(handled)),
+    };
+    const again = { handlers: ['book'], run: 'fix' };
+    expect(await before.receiver.rerun(entry, again)).toMatchObject({ outcome: 'processed' });
 
     await copyInbox(sqlite.path, postgres.url());
     const young = "handled_at between now() - interval '1 minute' and now() + interval '1 minute'";
@@ -103,5 +117,6 @@ describe('a move from SQLite to PostgreSQL', () => {
       ['superseded', undefined],
       [undefined, undefined],
     ]);
+    expect(await after.receiver.rerun(entry, again)).toMatchObject({ outcome: 'duplicate' });
   });
 });

@@ -21,7 +21,7 @@ export interface LogFields {
   readonly source?: 'replay' | 'job' | 'accept' | 'rerun' | undefined;
   /** The place that the event was fetched from: `source` of `receiver.accept`. */
   readonly acceptedFrom?: string | undefined;
-  /** The rerun that the caller of `receiver.rerun` has named. */
+  /** The name and the reason of a rerun. */
   readonly rerun?: Report['rerun'];
   /** The HTTP status of the answer. */
   readonly status?: number | undefined;

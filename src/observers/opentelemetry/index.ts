@@ -31,9 +31,10 @@ export interface OpenTelemetryOptions {
 }
 
 /**
- * Traces and measures a receiver. Each delivery, replay and job gets a span, with a child span for each
- * handler; counters and histograms measure the results. A handler runs in the context of its span, so its own
- * spans become children of it. Enqueueing has a span too, which is the parent of the worker's span.
+ * Traces and measures a receiver. Each delivery, replay, job, fetched event and rerun gets a span, with a
+ * child span for each handler; counters and histograms measure the results. A handler runs in the context of
+ * its span, so its own spans become children of it. Enqueueing has a span too, which is the parent of the
+ * worker's span.
  *
  * Call it before you add other middleware, which then runs within the spans. A failure of OpenTelemetry does
  * not change any answer. The default log stays on.

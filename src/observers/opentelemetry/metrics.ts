@@ -126,7 +126,7 @@ function createInstruments(meter: Meter) {
     deliveries: counter(
       'posthorn.deliveries',
       '{delivery}',
-      'Deliveries that were answered, and replays and jobs that ended.',
+      'Deliveries that were answered, and replays, jobs, fetched events and reruns that ended.',
     ),
     deliveryDuration: histogram(
       'posthorn.delivery.duration',

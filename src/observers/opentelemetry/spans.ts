@@ -22,7 +22,7 @@ import { quietly } from './quietly.ts';
 
 /** A run whose handlers have begun. */
 interface OpenRun {
-  /** The span of the delivery, replay or job that began the run. */
+  /** The span of the delivery or call that began the run. */
   readonly span: Span;
   /** The context in which that span is active. */
   readonly context: Context;
@@ -32,7 +32,7 @@ interface OpenRun {
   isAnswered: boolean;
 }
 
-/** The spans of deliveries, replays and jobs, and of their handlers. */
+/** The spans of deliveries, replays, jobs, fetched events and reruns, and of their handlers. */
 export class DeliverySpans {
   readonly #provider: TracerProvider | undefined;
   /** They are found by `runId`. */

@@ -11,7 +11,7 @@ export interface Health {
   readonly closing: boolean;
   /** The state of the store. */
   readonly store: StoreHealth;
-  /** The number of events that this process is handling: deliveries, replays and jobs. */
+  /** The number of events that this process is handling, whatever brought them. */
   readonly running: number;
   /** The dead letters that wait to be replayed or dropped; undefined for a receiver without `deadLetters`. */
   readonly deadLetters: DeadLettersHealth | undefined;

@@ -25,7 +25,7 @@ export interface JournalEntry {
   readonly createdAt?: number | undefined;
   /** When the event came first, by a delivery or by `receiver.accept`. */
   readonly firstReceivedAt: number;
-  /** When the event came last. A replay or a job does not change it. */
+  /** When the event came last. A replay, a job or a rerun does not change it. */
   readonly lastReceivedAt: number;
   /**
    * The number of deliveries that arrived, with duplicates; 0 if only `accept`, a replay or a job made the

@@ -20,10 +20,10 @@ export interface Report {
   readonly source: ReportSource;
   /** Names the place that the event was fetched from: `source` of `receiver.accept`. */
   readonly acceptedFrom?: string | undefined;
-  /** The rerun that the caller of `receiver.rerun` has named. */
+  /** The name and the reason of a rerun, as its handlers get them in `context.rerun`. */
   readonly rerun?: { readonly run: string; readonly reason?: string | undefined } | undefined;
   /**
-   * The number of the run that this delivery, replay or job began; runs are counted in each process, from 1.
+   * The number of the run that this delivery or call began; runs are counted in each process, from 1.
    * The late report of the run has the same number. Absent if no run began, and for a concurrent duplicate,
    * which waited for the run of another delivery.
    */

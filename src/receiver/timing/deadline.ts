@@ -11,7 +11,7 @@ export function letterTimeMs(limitMs: number): number {
 
 /**
  * The latest time of each step of a delivery, by the monotonic clock (`performance.now()`). A replay, a
- * job and a fetched event have a deadline too, which counts from their start.
+ * job, a fetched event and a rerun have a deadline too, which counts from their start.
  *
  * With the default of 25 seconds, a claim must be sent by 16.8, the body and the signing keys must be there
  * by 18.75, and the handlers must begin by 18.8. The answer leaves by 25, or by 23 if a dead letter may have

@@ -13,7 +13,7 @@ export interface MiddlewareContext extends HandlerContext {
   readonly step: 'handle' | 'enqueue';
   /** The handler that `next()` runs, with the name that `on` was given; without a name for `enqueue`. */
   readonly handler: { readonly name?: string | undefined };
-  /** The beginning of the run: a delivery, `replay` or `dispatch`. Its report has the same `source`. */
+  /** The origin of the run. Its report has the same `source`. */
   readonly source: ReportSource;
   /** The type of the event for metrics and names of spans: see `typeLabels` of a report. */
   readonly typeLabels: TypeLabels;

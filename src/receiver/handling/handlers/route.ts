@@ -3,9 +3,9 @@ import type { EventIdentity } from '../../provider/event-identity.ts';
 
 /** One rerun: `receiver.rerun` runs handlers of a handled event once more. */
 export interface Rerun {
-  /** Names it: with the same name, each handler runs once for each event. */
+  /** The option `run`, or the name that was made for this call: under it a handler runs once for an event. */
   readonly run: string;
-  /** Why it is done, as the caller said. */
+  /** The option `reason`. */
   readonly reason?: string | undefined;
 }
 

@@ -21,8 +21,8 @@ const EVENT_OUTCOMES: Readonly<Record<Exclude<Outcome, 'handshake'>, JournalOutc
 
 /**
  * Returns what the journal gets of an answer. Undefined for a request that is not authentic or not an event,
- * and for a replay, a job or an accept that changes nothing. `isLate` is true for the end of a run that went
- * on after the answer.
+ * for a rerun, and for a replay, a job or an accept that changes nothing. `isLate` is true for the end of a
+ * run that went on after the answer.
  */
 export function recordOf(arrival: Arrival, answered: Answered, isLate: boolean): JournalRecord | undefined {
   const { answer, content, event, followed } = answered;

@@ -9,7 +9,7 @@ import { ConcurrencyLimit } from '../keys/concurrency-limit.ts';
 import type { RunServices } from '../run/run-services.ts';
 import { RunsInFlight } from '../run/runs-in-flight.ts';
 
-/** The services that the deliveries, replays, jobs and accepts of one receiver share. */
+/** The services that the deliveries, replays, jobs, accepts and reruns of one receiver share. */
 export interface ReceiverServices extends RunServices {
   readonly router: Router;
   readonly runs: RunsInFlight;

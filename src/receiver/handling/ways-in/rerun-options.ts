@@ -10,12 +10,12 @@ export interface RerunOptions {
    * The names of the handlers to run once more: one at least. They run one after the other, in this order.
    */
   readonly handlers: readonly string[];
-  /** Why it is done: 1 to 1,000 characters, for the handlers and the report. */
+  /** The reason, for the handlers and the report: 1 to 1,000 characters. */
   readonly reason?: string | undefined;
   /**
-   * Names the rerun: 1 to 100 characters. A handler runs once for an event under the same name, as long as
-   * the store remembers it (`retentionMs`), and in an inbox for good. By default each call has a name of its
-   * own, so a repeated call runs the handlers again.
+   * Names the rerun: 1 to 100 characters. Under one name each handler runs once for each event. The store
+   * remembers that for `retentionMs`, and an inbox for good. By default each call has a name of its own, so a
+   * repeated call runs the handlers again.
    */
   readonly run?: string | undefined;
 }
