@@ -107,10 +107,10 @@ function contentOf(
 }
 
 function notFinished({ handled, id, type }: JournalEntry, unfinished: readonly string[]): EventError {
-  const finished = handled.length === 0 ? 'no named handler has' : `${handled.map(show).join(', ')} have`;
+  const finished = handled.length === 0 ? 'none' : handled.map(show).join(', ');
   const message =
-    `${unfinished.map(show).join(', ')} did not finish the event ${show(id)}, by its journal; ${finished}. ` +
-    'What has not finished is left to a retry of the sender, or to the replay of its dead letter';
+    `${unfinished.map(show).join(', ')} did not finish the event ${show(id)}, by its journal; finished: ${finished}. ` +
+    'A handler that failed is left to a retry of the sender, or to the replay of the dead letter';
   return new EventError('handler_unfinished', message, { id, type });
 }
 
