@@ -5,7 +5,7 @@ import { performance } from '../timing/process-clock.ts';
 import { setUnrefTimeout } from '../timing/unref-timeout.ts';
 import { messageOf } from '../values/foreign-values.ts';
 import { nextToken } from './claim-token.ts';
-import { type Lease, StoredLease, unstoredLease } from './lease.ts';
+import { type ConfirmableLease, type Lease, StoredLease, unstoredLease } from './lease.ts';
 import { type RetentionSettings, retentionFor } from './retention.ts';
 import { type Completions, retryRelease } from './retries.ts';
 import type { ClaimedResult, ClaimResult, LeaseRequest, ReleaseRequest, ReleaseResult } from './store.ts';
@@ -168,7 +168,7 @@ export class Claim {
    * Confirms a lease, and resolves with the lease that handlers may run on. If the store does not confirm it
    * in time, `onStoreFailure` decides. Its renewal continues all the same, because it may well hold.
    */
-  async confirmOrProceedUnclaimed(lease: Lease): Promise<Lease> {
+  async confirmOrProceedUnclaimed(lease: ConfirmableLease): Promise<ConfirmableLease> {
     try {
       await lease.confirm();
       return lease;

@@ -39,6 +39,9 @@ export interface Lease {
   stop(): void;
 }
 
+/** The part of a lease by which handlers may begin. */
+export type ConfirmableLease = Pick<Lease, 'state' | 'needsConfirmation' | 'confirm'>;
+
 /** The lease of a run without a claim, under `onStoreFailure: 'process'`. It is never lost. */
 export const unstoredLease: Lease = {
   state: 'held',

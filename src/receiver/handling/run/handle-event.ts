@@ -1,7 +1,8 @@
 import type { ClaimReply, Granted } from '../../dedupe/claim.ts';
+import { withFurther } from '../../dedupe/joint-lease.ts';
 import { isFinal } from '../../dedupe/last-attempt.ts';
-import type { Lease } from '../../dedupe/lease.ts';
-import { AbortedError, type PosthornError } from '../../errors.ts';
+import type { ConfirmableLease } from '../../dedupe/lease.ts';
+import { AbortedError, type PosthornError, UnavailableError } from '../../errors.ts';
 import { ageOf } from '../../events/age.ts';
 import { entityOf } from '../../events/event-types.ts';
 import type { StandardSchemaV1 } from '../../events/schema.ts';
@@ -19,7 +20,7 @@ import {
 import { hasKey } from '../handlers/route.ts';
 import type { ConcurrencyLimit } from '../keys/concurrency-limit.ts';
 import { KeyedHandlers } from './keyed-handlers.ts';
-import type { Run } from './run.ts';
+import { type Run, taken } from './run.ts';
 import {
   answerBusy,
   answerDuplicate,
@@ -54,7 +55,7 @@ export async function handleEvent(run: Run, onEnd: (run: Run) => void): Promise<
  */
 async function claimAndHandle(run: Run): Promise<Answer> {
   const { permits, settings } = run.services;
-  const { event, identity } = run.input;
+  const { alsoHeld, event, identity } = run.input;
   // The type is that which the provider read: the sender's form may have none by that name.
   const entity = entityOf(identity.type);
   const schema = settings.schemas.get(entity);
@@ -68,12 +69,14 @@ async function claimAndHandle(run: Run): Promise<Answer> {
     if (parked !== undefined) return parked;
     if (permits !== undefined) await acquirePermits(run, permits);
     const valid = schema === undefined ? event : await validate(run, schema, entity);
-    let { lease } = found;
+    let lease = withFurther(found.lease, alsoHeld);
     while (lease.needsConfirmation) lease = await confirm(run, lease);
     // No await between this check and the handlers: the handlers of another event could block the event loop
     // for longer than the lease.
     const { state } = lease;
     if (state === 'held') return await handleOnLease(run, valid, lease);
+    // A further lease is lost. The run gives back its own claim, which still holds.
+    if (found.lease.state === 'held') throw new UnavailableError('event_running', taken('lost').message);
     found = state === 'completed' ? { state } : { state: 'busy', endsAt: 0 };
   }
 }
@@ -150,13 +153,13 @@ function validate(run: Run, schema: StandardSchemaV1, entity: string): Promise<V
   return run.interruption.orAbort(validateEvent(run.input.event, schema, entity));
 }
 
-function confirm(run: Run, lease: Lease): Promise<Lease> {
+function confirm(run: Run, lease: ConfirmableLease): Promise<ConfirmableLease> {
   run.enter({ step: 'claiming' });
   return run.claim.confirmOrProceedUnclaimed(lease);
 }
 
 /** Runs the handlers on a lease that holds, and records their success. Throws their error. */
-async function handleOnLease(run: Run, event: ValidEvent, lease: Lease): Promise<Answer> {
+async function handleOnLease(run: Run, event: ValidEvent, lease: ConfirmableLease): Promise<Answer> {
   const { interruption, resources } = run;
   interruption.throwIfEnded();
   run.enter({ step: 'running' });
@@ -177,7 +180,11 @@ async function handleOnLease(run: Run, event: ValidEvent, lease: Lease): Promise
  * Runs, side by side, the handlers that have not succeeded. Then enqueues the event, if workers run other
  * handlers. Never rejects.
  */
-function startHandlers(run: Run, event: ValidEvent, lease: Lease): Promise<PosthornError | undefined> {
+function startHandlers(
+  run: Run,
+  event: ValidEvent,
+  lease: ConfirmableLease,
+): Promise<PosthornError | undefined> {
   const { input, interruption, progress, runId, resources, services } = run;
   const attempt = { attempt: progress.attempt ?? 1, final: progress.final };
   const around = { event, runId, attempt, interruption, labelsOf: services.labelsOf };

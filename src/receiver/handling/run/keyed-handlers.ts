@@ -1,5 +1,5 @@
 import type { Claim } from '../../dedupe/claim.ts';
-import type { Lease } from '../../dedupe/lease.ts';
+import type { ConfirmableLease } from '../../dedupe/lease.ts';
 import { AbortedError, isPosthornError, type PosthornError, UnavailableError } from '../../errors.ts';
 import { toReportedError } from '../../outcomes/outcome.ts';
 import { keyStart } from '../../provider/event-key.ts';
@@ -22,13 +22,18 @@ export class KeyedHandlers {
   readonly #event: ValidEvent;
   readonly #attempt: Pick<HandlerContext, 'attempt' | 'final'>;
   /** The lease of the event. */
-  #lease: Lease;
+  #lease: ConfirmableLease;
   /** When the handlers must begin, by the monotonic clock. */
   readonly #until: number;
   #running = 0;
   #waiting = 0;
 
-  constructor(run: Run, event: ValidEvent, attempt: Pick<HandlerContext, 'attempt' | 'final'>, lease: Lease) {
+  constructor(
+    run: Run,
+    event: ValidEvent,
+    attempt: Pick<HandlerContext, 'attempt' | 'final'>,
+    lease: ConfirmableLease,
+  ) {
     this.#run = run;
     this.#event = event;
     this.#attempt = attempt;
@@ -78,7 +83,7 @@ export class KeyedHandlers {
       let permits = 0;
       try {
         if (services.permits !== undefined) permits = await this.#acquirePermit(services.permits);
-        let keyLease = held.lease;
+        let keyLease: ConfirmableLease = held.lease;
         while (this.#lease.needsConfirmation || keyLease.needsConfirmation)
           keyLease = await this.#confirmLeases(held.claim, keyLease);
         // No await between these checks and the handler: see `claimAndHandle` in `handle-event.ts`.
@@ -94,7 +99,7 @@ export class KeyedHandlers {
   }
 
   /** Confirms the lease of the event and that of its key; resolves with the latter. */
-  async #confirmLeases(keyClaim: Claim, keyLease: Lease): Promise<Lease> {
+  async #confirmLeases(keyClaim: Claim, keyLease: ConfirmableLease): Promise<ConfirmableLease> {
     if (this.#lease.needsConfirmation)
       this.#lease = await this.#run.claim.confirmOrProceedUnclaimed(this.#lease);
     return keyLease.needsConfirmation ? await keyClaim.confirmOrProceedUnclaimed(keyLease) : keyLease;

@@ -1,3 +1,4 @@
+import type { ConfirmableLease } from '../../dedupe/lease.ts';
 import type { UnavailableError } from '../../errors.ts';
 import type { TypedEvent } from '../../events/event-types.ts';
 import type { EventIdentity } from '../../provider/event-identity.ts';
@@ -39,4 +40,6 @@ export interface RunInput {
   readonly enqueue?: Enqueue;
   /** Given in a rerun. */
   readonly rerun?: Rerun | undefined;
+  /** Leases without which no handler may begin, besides that of the run. The caller renews them. */
+  readonly alsoHeld?: readonly ConfirmableLease[] | undefined;
 }

@@ -54,7 +54,9 @@ async function runAlone(
       if (found.state === 'busy') throw new UnavailableError('event_running', busyWith);
       if (found.state === 'claimed') held.push(found);
     }
-    run = services.runs.start({ ...input, deadline });
+    // The store may not know yet of a rerun that this process has ended.
+    if (services.completions.has(input.claimId)) return { answer: accept('duplicate', id) };
+    run = services.runs.start({ ...input, deadline, alsoHeld: held.map(({ lease }) => lease) });
     const answer = await run.answer.settled();
     // The inbox remembers a rerun that the store has forgotten.
     const wasDone = answer.outcome === 'processed' && foundRecordsOnly(run);

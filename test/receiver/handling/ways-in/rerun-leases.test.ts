@@ -1,0 +1,88 @@
+import { createMemoryStore, type JournalEntry, type Store } from 'posthorn';
+import { createEvent } from 'posthorn/testing';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { flowingTime } from '../../../support/fake-time.ts';
+import { shutGate } from '../../../support/gate.ts';
+import { forwardedClock } from '../../../support/monotonic-clock.ts';
+import { openCounting } from './counting.ts';
+
+const LEASE_MS = 2_000;
+const event = createEvent('transfer.succeeded');
+const entry: JournalEntry = {
+  id: event.id,
+  type: event.type,
+  provider: 'banking-service',
+  firstReceivedAt: 0,
+  lastReceivedAt: 0,
+  deliveries: 1,
+  attempts: 1,
+  outcome: 'processed',
+  handled: ['book'],
+  rawBody: Buffer.from(JSON.stringify(event)),
+};
+const runOf = (run: string) => ({ handlers: ['book'], run });
+const idOf = (run: string): string => `handled:rerun:4:book:${run.length}:${run}:${event.id}`;
+
+describe('a process that stands still after it has taken the turn of the handler', () => {
+  /** Two receivers of one store. The claim of the run "slow" is answered when the gate opens. */
+  function openTwo() {
+    const memory = createMemoryStore();
+    const gate = shutGate();
+    const claim: Store['claim'] = async (request) => {
+      const answer = await memory.claim(request);
+      if (request.id === idOf('slow')) await gate.pass();
+      return answer;
+    };
+    const leaseMs = LEASE_MS;
+    return {
+      gate,
+      memory,
+      slow: openCounting({ store: { ...memory, claim }, leaseMs }),
+      other: openCounting({ store: memory, leaseMs }),
+    };
+  }
+
+  test('does not run the handler if another rerun has the turn by then, and gives its claim back', async () => {
+    const forward = forwardedClock();
+    const { gate, memory, other, slow } = openTwo();
+    const rerun = slow.receiver.rerun(entry, runOf('slow'));
+    await gate.held.nth(1);
+    forward(LEASE_MS);
+    expect(await other.receiver.rerun(entry, runOf('other'))).toMatchObject({ outcome: 'processed' });
+    gate.open();
+    expect(await rerun).toMatchObject({ outcome: 'busy', code: 'event_running', handlers: [] });
+    expect(slow.runs).toEqual([]);
+    expect(memory.peek?.({ id: idOf('slow') })).toEqual({ state: 'unknown' });
+  });
+
+  test('runs it if the turn is still its own', async () => {
+    const forward = forwardedClock();
+    const { gate, slow } = openTwo();
+    const rerun = slow.receiver.rerun(entry, runOf('slow'));
+    await gate.held.nth(1);
+    forward(LEASE_MS);
+    gate.open();
+    expect(await rerun).toMatchObject({ outcome: 'processed' });
+  });
+});
+
+test('a rerun that the store has not recorded yet is a duplicate in its process', async () => {
+  flowingTime();
+  const memory = createMemoryStore();
+  let isAway = true;
+  onTestFinished(() => {
+    isAway = false;
+  });
+  const complete: Store['complete'] = (request) =>
+    isAway ? Promise.reject(new Error('ECONNRESET')) : memory.complete(request);
+  const store = { ...memory, complete, commandTimeoutMs: 50 };
+  const { receiver, runs } = openCounting({ store, leaseMs: LEASE_MS });
+  expect(await receiver.rerun(entry, runOf('fix'))).toMatchObject({
+    outcome: 'processed',
+    warnings: [expect.stringMatching(/^completion_pending: /)],
+  });
+  // Nothing renews its lease any more.
+  await new Promise((resolve) => setTimeout(resolve, 2 * LEASE_MS));
+  expect(await receiver.rerun(entry, runOf('fix'))).toMatchObject({ outcome: 'duplicate', handlers: [] });
+  expect(runs).toHaveLength(1);
+});
