@@ -4,8 +4,10 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { skipped } from '../../../../src/receiver/handling/handlers/named-handler.ts';
 import { flowingTime } from '../../../support/fake-time.ts';
 import { HeldHandler } from '../../../support/held-handler.ts';
+import { createMapDeadLetters } from '../../../support/map-dead-letters.ts';
 import { forwardedClock } from '../../../support/monotonic-clock.ts';
-import { type EndpointOptions, openDirectly } from '../../../support/open-endpoint.ts';
+import { accepted, type EndpointOptions, eventAt, openDirectly } from '../../../support/open-endpoint.ts';
+import { MINUTE_MS } from '../../../support/step-clock.ts';
 import { openCounting } from './counting.ts';
 import { entryOf, FIX, handledIn } from './rerunning.ts';
 
@@ -86,6 +88,19 @@ describe('the same run', () => {
     expect(await next.receiver.rerun(entry, FIX)).toMatchObject({ outcome: 'processed', attempt: 2 });
     expect(next.runs).toHaveLength(1);
   });
+});
+
+test('a crash during a rerun does not count against a last delivery of the event', async () => {
+  const forward = forwardedClock();
+  const shared = { store: createMemoryStore(), deadLetters: createMapDeadLetters(), leaseMs: LEASE_MS };
+  const crashed = openHeld(shared);
+  const last = eventAt(Date.now() - 15 * MINUTE_MS);
+  void crashed.receiver.rerun(entryOf(last), FIX);
+  await crashed.held.calls.nth(1);
+  forward(LEASE_MS);
+  const { runs, send } = openCounting(shared);
+  expect(await send(last)).toEqual(accepted('processed', last.id));
+  expect(runs).toMatchObject([[last.id, { attempt: 1, final: true }]]);
 });
 
 describe('another run', () => {
