@@ -1,5 +1,6 @@
 import { createMemoryStore, type DeadLetters, PermanentError } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
+import { entryOf } from '../receiver/handling/ways-in/rerunning.ts';
 import { ListQueue } from '../receiver/queue/list-queue.ts';
 import { HeldHandler } from '../support/held-handler.ts';
 import { letterOf } from '../support/letter-of.ts';
@@ -9,8 +10,8 @@ import { MINUTE_MS } from '../support/step-clock.ts';
 import { throwing } from '../support/throwing.ts';
 
 /**
- * A receiver that has had a delivery of every outcome, a late end, a job, a replay, a fetched event, and an
- * endpoint at risk.
+ * A receiver that has had a delivery of every outcome, a late end, a job, a replay, a fetched event, a rerun,
+ * and an endpoint at risk.
  */
 export interface Busy {
   readonly endpoint: Endpoint;
@@ -43,6 +44,7 @@ export async function bringAboutEveryOutcome(
   await send(booked);
   await send(booked); // duplicate
   await receiver.accept(booked, { source: 'events.list' }); // duplicate
+  await receiver.rerun(entryOf(booked), { handlers: ['book'], run: 'fix' });
   await send(createEvent('payment_instrument.created')); // ignored
   await send(createEvent('subscription.created')); // queued
   await receiver.dispatch(queue.jobs[0], { attempt: 1, final: false });

@@ -4,6 +4,7 @@ import { type Logger, observeWithLogger } from 'posthorn/logger';
 import { createEvent, deliver } from 'posthorn/testing';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createLogger } from 'winston';
+import { entryOf } from '../receiver/handling/ways-in/rerunning.ts';
 import { deliveryOf } from '../support/delivery-of.ts';
 import { errorOf } from '../support/error-of.ts';
 import { fakeTimers } from '../support/fake-time.ts';
@@ -157,6 +158,18 @@ describe('one line for each delivery, with', () => {
     expect(handler?.keyWaitMs).toBeGreaterThan(0);
     const keyWaitMs = Math.round((handler?.keyWaitMs ?? 0) * 10) / 10;
     expect((await lines.nth(2)).fields.handlers).toMatchObject([{ name: 'book', keyWaitMs }]);
+  });
+
+  test('the name and the reason of a rerun, each on one line', async () => {
+    const { lines, logger } = openLogger();
+    const receiver = createLogged(logger).on('*', () => {}, { name: 'book' });
+    const entry = entryOf(createEvent('transfer.succeeded'));
+    await receiver.rerun(entry, { handlers: ['book'], run: 'fix\n1', reason: 'a\nbug' });
+    await receiver.rerun(entry, { handlers: ['book'], run: 'fix 2' });
+    expect(lines.all.map(({ fields }) => [fields.source, fields.rerun])).toEqual([
+      ['rerun', { run: 'fix\\u{a}1', reason: 'a\\u{a}bug' }],
+      ['rerun', { run: 'fix 2', reason: undefined }],
+    ]);
   });
 
   test('the console: a message and JSON on one line, failures on stderr', async () => {

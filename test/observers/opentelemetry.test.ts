@@ -4,6 +4,7 @@ import { toNode } from 'posthorn/node';
 import { observeWithOpenTelemetry } from 'posthorn/opentelemetry';
 import { createEvent, deliver } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
+import { entryOf } from '../receiver/handling/ways-in/rerunning.ts';
 import { ListQueue } from '../receiver/queue/list-queue.ts';
 import { deliveryOf } from '../support/delivery-of.ts';
 import { shutGate } from '../support/gate.ts';
@@ -236,6 +237,16 @@ test('a replay is a span of its own time, whenever its letter was received', asy
   expect(replayed.attributes).not.toHaveProperty('http.response.status_code');
   expect(durationMsOf(replayed)).toBeLessThan(HOUR_MS / 2);
   expect(collected.tree()).toHaveLength(4);
+});
+
+test('a rerun is a span that has its name', async () => {
+  const { receiver, ...collected } = await open((opened) => opened.on('*', () => {}, { name: 'book' }));
+  await receiver.rerun(entryOf(event), { handlers: ['book'], run: 'fix' });
+  expect(collected.spans().at(-1)?.attributes).toMatchObject({
+    'posthorn.source': 'rerun',
+    'posthorn.rerun': 'fix',
+    'posthorn.outcome': 'processed',
+  });
 });
 
 test('a queued event is one trace: the delivery, the way into the queue, the worker, its handler', async () => {

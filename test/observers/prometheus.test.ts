@@ -92,6 +92,7 @@ describe('the metrics of a receiver', () => {
     expect(totalOf(families, 'posthorn_accepted_total', { outcome: 'duplicate', entity: 'transfer' })).toBe(
       1,
     );
+    expect(totalOf(families, 'posthorn_reruns_total', { outcome: 'processed', entity: 'transfer' })).toBe(1);
     expect(totalOf(families, 'posthorn_late_runs_total', { outcome: 'processed' })).toBe(1);
     expect(totalOf(families, 'posthorn_endpoint_at_risk_total')).toBe(1);
     expect(totalOf(families, 'posthorn_delivery_duration_seconds_count')).toBe(11);
@@ -108,7 +109,7 @@ describe('the metrics of a receiver', () => {
     );
     expect(handlers.sort()).toEqual([
       'bill ok 1',
-      'book ok 1',
+      'book ok 2',
       'onboard failed 2',
       'settle ok 1',
       'unnamed failed 2',

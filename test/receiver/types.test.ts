@@ -11,12 +11,15 @@ import {
   type EventData,
   type EventType,
   isKnownEvent,
+  type JournalEntry,
   type KnownEvent,
   type MiddlewareContext,
   type Pattern,
   type Receiver,
   type ReceiverOptions,
   type Report,
+  type Rerun,
+  type RerunOptions,
   type UnknownEvent,
   type UnknownType,
   type WebhookEvent,
@@ -29,6 +32,7 @@ import { observeWithOpenTelemetry } from 'posthorn/opentelemetry';
 import { createEvent, deliver } from 'posthorn/testing';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import * as z from 'zod';
+import { createMapJournal } from '../support/map-journal.ts';
 import { KEY, serve } from '../support/served.ts';
 
 const store = createMemoryStore();
@@ -386,7 +390,22 @@ test('a context has what the design lists', () => {
     expectTypeOf(context.deadlineAt).toBeNumber();
     expectTypeOf(context.receivedAt).toBeNumber();
     expectTypeOf(context.rawBody).toEqualTypeOf<Uint8Array>();
+    expectTypeOf(context.rerun).toEqualTypeOf<Rerun | undefined>();
   });
+});
+
+test('rerun takes an entry of a journal and names of handlers', async () => {
+  const journal = createMapJournal();
+  const receiver = create().on('*', () => {}, { name: 'book' });
+  const found = await journal.get('evt_1');
+  expectTypeOf<Parameters<Receiver['rerun']>>().toEqualTypeOf<[entry: JournalEntry, options: RerunOptions]>();
+  expectTypeOf<ReturnType<Receiver['rerun']>>().toEqualTypeOf<Promise<Report>>();
+  // @ts-expect-error get() may have found none
+  await expect(receiver.rerun(found, { handlers: ['book'] })).rejects.toThrow('entry of a journal');
+  for await (const entry of journal.list()) await receiver.rerun(entry, { handlers: [] });
+  // @ts-expect-error no names
+  const unnamed: RerunOptions = { run: 'fix' };
+  expect(unnamed).toBeDefined();
 });
 
 describe('concurrencyKey', () => {
