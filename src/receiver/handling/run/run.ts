@@ -75,13 +75,15 @@ export class Run {
 
   /** Renews a lease in place of the previous one, and aborts the handlers if it is lost. */
   renewLease(lease: Lease): void {
-    this.resources.replaceLease(lease, (state) => {
-      if (rulesOf(this.state).abortedBy.includes(state)) this.#abortTaken(state);
-    });
+    this.resources.replaceLease(lease, (state) => this.abortTaken(state));
   }
 
-  /** If the lease is lost, the run still waits for its handlers, because they may succeed first. */
-  #abortTaken(state: 'lost' | 'completed'): void {
+  /**
+   * Aborts the handlers, unless they have ended. If the lease is lost, the run still waits for them, because
+   * they may succeed first.
+   */
+  abortTaken(state: 'lost' | 'completed'): void {
+    if (!rulesOf(this.state).abortedBy.includes(state)) return;
     const reason = taken(state);
     this.warnings.push(`lease_lost: ${reason.message}`);
     if (state === 'lost') this.interruption.abort(reason);

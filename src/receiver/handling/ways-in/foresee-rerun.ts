@@ -1,4 +1,3 @@
-import { handlingId } from '../../dedupe/claim-id.ts';
 import type { PosthornError } from '../../errors.ts';
 import type { JournalEntry } from '../../journal/journal.ts';
 import { refuse } from '../../outcomes/outcome.ts';
@@ -37,11 +36,12 @@ export async function foreseeRerun(
   } catch (error) {
     return { prospect: 'refused', error: refuse(isReadFailure(error) ? error.cause : error).error };
   }
-  const { claimId, identity } = input;
-  const done = completions.has(claimId) || (await store.lookUp({ id: claimId }))?.state === 'completed';
-  if (done) return { prospect: 'done' };
-  const eventId = handlingId(identity.key);
-  const isRunning =
-    runs.find(eventId) !== undefined || (await store.lookUp({ id: eventId }))?.state === 'running';
-  return { prospect: isRunning ? 'running' : 'wouldRun' };
+  const { claimId, toHold } = input;
+  const isDone = completions.has(claimId) || (await store.lookUp({ id: claimId }))?.state === 'completed';
+  if (isDone) return { prospect: 'done' };
+  for (const { claimId: id } of toHold) {
+    const isRunning = runs.find(id) !== undefined || (await store.lookUp({ id }))?.state === 'running';
+    if (isRunning) return { prospect: 'running' };
+  }
+  return { prospect: 'wouldRun' };
 }

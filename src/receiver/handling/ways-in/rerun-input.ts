@@ -54,7 +54,7 @@ export function readRerun(
 /** With handlers for workers, the run before the answer has an id of its own. */
 function idsToHold(key: string, handler: string, routes: readonly Route[]): readonly HeldWhileRunning[] {
   const ofEvent = routes.some(isQueued) ? [enqueueingId(key), handlingId(key)] : [handlingId(key)];
-  const busyWith = 'a delivery, a job or a replay of this event is being handled';
+  const busyWith = 'a delivery, a job, a replay or another rerun of this event is being handled';
   return [
     ...ofEvent.map((claimId) => ({ claimId, busyWith })),
     {

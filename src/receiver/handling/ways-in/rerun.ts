@@ -4,7 +4,7 @@ import type { JournalEntry } from '../../journal/journal.ts';
 import { accept, refuse } from '../../outcomes/outcome.ts';
 import type { Report } from '../../outcomes/report.ts';
 import { isReadFailure } from '../../provider/read-failure.ts';
-import { type Run, taken } from '../run/run.ts';
+import type { Run } from '../run/run.ts';
 import { type Answered, foundRecordsOnly } from './answered.ts';
 import type { Arrival } from './arrival.ts';
 import { type HeldId, holdId } from './hold-id.ts';
@@ -46,7 +46,8 @@ async function runAlone(
   const held: HeldId[] = [];
   let run: Run | undefined;
   const onTaken: OnTaken = (state) => {
-    if (state === 'lost') run?.interruption.abort(taken(state));
+    // Its id is held only while nobody has handled the event, so its completion by others takes nothing.
+    if (state === 'lost') run?.abortTaken(state);
   };
   try {
     for (const { busyWith, claimId } of toHold) {

@@ -162,8 +162,7 @@ test.each([
   expect(await receiver.rerun(entry, FIX)).toMatchObject({ outcome: 'duplicate', handlers: [] });
 });
 
-// Not kept yet: rerun() does not look at the completions that wait for the store, as a delivery does.
-test.fails('a completion that the store does not take is a warning, and the same run is a duplicate here', async () => {
+test('a completion that the store does not take is a warning, and the same run is a duplicate here', async () => {
   flowingTime();
   const memory = createMemoryStore();
   const state = { isTaken: false };

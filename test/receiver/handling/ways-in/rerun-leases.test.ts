@@ -1,7 +1,6 @@
 import { createMemoryStore, type JournalEntry, type Store } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { flowingTime } from '../../../support/fake-time.ts';
+import { describe, expect, test } from 'vitest';
 import { shutGate } from '../../../support/gate.ts';
 import { forwardedClock } from '../../../support/monotonic-clock.ts';
 import { openCounting } from './counting.ts';
@@ -64,25 +63,4 @@ describe('a process that stands still after it has taken the turn of the handler
     gate.open();
     expect(await rerun).toMatchObject({ outcome: 'processed' });
   });
-});
-
-test('a rerun that the store has not recorded yet is a duplicate in its process', async () => {
-  flowingTime();
-  const memory = createMemoryStore();
-  let isAway = true;
-  onTestFinished(() => {
-    isAway = false;
-  });
-  const complete: Store['complete'] = (request) =>
-    isAway ? Promise.reject(new Error('ECONNRESET')) : memory.complete(request);
-  const store = { ...memory, complete, commandTimeoutMs: 50 };
-  const { receiver, runs } = openCounting({ store, leaseMs: LEASE_MS });
-  expect(await receiver.rerun(entry, runOf('fix'))).toMatchObject({
-    outcome: 'processed',
-    warnings: [expect.stringMatching(/^completion_pending: /)],
-  });
-  // Nothing renews its lease any more.
-  await new Promise((resolve) => setTimeout(resolve, 2 * LEASE_MS));
-  expect(await receiver.rerun(entry, runOf('fix'))).toMatchObject({ outcome: 'duplicate', handlers: [] });
-  expect(runs).toHaveLength(1);
 });

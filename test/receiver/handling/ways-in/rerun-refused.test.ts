@@ -86,13 +86,16 @@ describe('an entry that is refused is reported once, and no handler runs:', () =
       'of a handler that has not finished',
       entryOf(event, { handled: [] }),
       ['book'],
-      { outcome: 'rejected', ...errorOf('handler_unfinished', 'no named handler has') },
+      { outcome: 'rejected', ...errorOf('handler_unfinished', 'finished: none') },
     ],
     [
       'of several handlers, of which one has not finished',
       entryOf(event, { handled: ['book'] }),
       ['book', 'mail'],
-      { outcome: 'rejected', ...errorOf('handler_unfinished', /^"mail" did not finish .*; "book" have/) },
+      {
+        outcome: 'rejected',
+        ...errorOf('handler_unfinished', /^"mail" did not finish .*; finished: "book"/),
+      },
     ],
     [
       'of another provider',
