@@ -25,8 +25,8 @@ export function printRerunReport(end: Outcome | 'superseded', report: Report, ou
 }
 
 function fieldsOf({ outcome, event, error, handlers, warnings }: Report): object {
-  const { id, type, account } = event ?? {};
-  return { id, type, account, outcome, ...errorFields(error), handlers, warnings };
+  const { id, key, type, account } = event ?? {};
+  return { id, key, type, account, outcome, ...errorFields(error), handlers, warnings };
 }
 
 function errorFields(error: ReportedError | undefined): object {
