@@ -254,6 +254,36 @@ describe('posthorn events rerun', () => {
     expect(ended.stdout).toMatch(/\n2 processed, 1 running elsewhere\nthe rest: .*\n$/);
   });
 
+  test('what is passed over is not reported to observers', async () => {
+    const handlers = `.on('*', () => {}, { name: 'book' });
+      receiver.observe(({ outcome, event }) => console.error(outcome, event.id))`;
+    const parked = handledEvent('evt_parked', PARKED);
+    const { rerun } = await openRerun(sqlite, [...three, parked], { handlers });
+    expect((await rerun('evt_2', '--yes')).stderr).toBe('processed evt_2\n');
+    expect((await rerun('--all', '--yes')).stderr).toBe('processed evt_1\nprocessed evt_3\n');
+  });
+
+  test('a store that may have lost what was run ends the command, and it says so', async () => {
+    // It comes back after that, so that the command need not wait for it in vain.
+    const store = `(() => {
+      const own = createSqliteStore(database, { scope: 'rerunning' });
+      const fail = () => { throw new Error('away'); };
+      let complete = fail;
+      const claim = (request) => {
+        if (!request.id.endsWith('evt_2')) return own.claim(request);
+        complete = own.complete;
+        return fail();
+      };
+      return { ...own, claim, complete: (request) => complete(request), commandTimeoutMs: 50 };
+    })()`;
+    const { rerun } = await openRerun(sqlite, three, { store });
+    const ended = await rerun('--all', '--yes');
+    expect(ended).toMatchObject({ code: 3, stdout: expect.stringContaining('\n1 processed, 2 left\n') });
+    expect(ended.stderr).toContain(
+      'the store may not have recorded that 1 of these were run: the same command',
+    );
+  });
+
   test('a store that is away ends the command with code 3, and the rest is left', async () => {
     const store = `(() => {
       const own = createSqliteStore(database, { scope: 'rerunning' });
