@@ -141,15 +141,16 @@ async function writeReceiver(): Promise<string> {
       ...{ firstReceivedAt: 0, lastReceivedAt: 9e15, deliveries: 1, attempts: 1, handled: [nasty] },
       ...{ outcome: nasty, code: nasty, headers: { [nasty]: [nasty] }, rawBody: Buffer.from(nasty) },
     };
+    const readable = { provider: 'banking-service', rawBody: Buffer.from(${JSON.stringify(nastyEvent())}) };
     const journal = {
       record: async () => {},
       get: async () => entry,
-      list: async function* () { yield entry; },
+      list: async function* () { yield entry; yield { ...entry, ...readable }; },
       prune: async () => { throw new Error(nasty); },
     };
     export const receiver = createReceiver({ signingKey: 'k', deadLetters, store, journal });
     receiver.observe(() => {});
-    receiver.on('*', () => { throw new Error(nasty); });`,
+    receiver.on('*', () => { throw new Error(nasty); }, { name: nasty });`,
     [nastyLetter()],
   );
   return file;
@@ -237,6 +238,11 @@ const others: Readonly<Record<string, (json: readonly string[]) => Promise<Print
     posthorn([
       ...['events', 'prune', '--older-than', '1d', '--yes'],
       ...['--receiver', await writeReceiver(), ...json],
+    ]),
+  'events rerun': async (json) =>
+    posthorn([
+      ...['events', 'rerun', '--all', '--handler', NASTY, '--run', NASTY, '--reason', NASTY],
+      ...['--receiver', await writeReceiver(), '--yes', ...json],
     ]),
   'ids import': async (json) =>
     posthorn(['ids', 'import', join('missing', NASTY), '--receiver', await writeReceiver(), ...json]),

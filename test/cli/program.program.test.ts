@@ -26,6 +26,7 @@ const commands = [
   'events show',
   'events prune',
   'events accept',
+  'events rerun',
   'ids import',
   'webhooks list',
   'webhooks show',

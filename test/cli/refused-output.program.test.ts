@@ -18,12 +18,13 @@ import { KEY } from '../support/served.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { until } from '../support/until.ts';
 import { eventOf, writeEvents } from './accepting.ts';
-import { fillJournal, record } from './journal-entries.ts';
+import { fillJournal } from './journal-entries.ts';
 import { directoryOf, letter } from './letters.ts';
 import { paste } from './posthorn.ts';
 import { LETTERS_BESIDE, writeModule } from './receiver-module.ts';
 import { refusing, startOn } from './refused-output.ts';
 import { serveReceiver } from './refusing-servers.ts';
+import { handledEvent } from './rerunning.ts';
 import { environmentOf } from './sandboxed.ts';
 import { signedByOpenssl } from './signed-by-openssl.ts';
 
@@ -66,7 +67,7 @@ async function ids(directory: string): Promise<readonly string[]> {
 /** The options of a journal with an event. */
 async function journalOf(scope: string): Promise<readonly string[]> {
   const journal = createPostgresJournal(fixture.connect(), { scope, ...ampleJournal });
-  await fillJournal(journal, [record('evt_1')]);
+  await fillJournal(journal, [handledEvent('evt_1')]);
   return ['--scope', scope, '--postgres', fixture.url()];
 }
 
@@ -146,6 +147,19 @@ const cases: Readonly<Record<string, Case>> = {
   'events accept': changes(async () => {
     const { file } = await writeModule(SHARED);
     return [writeEvents([eventOf('evt_1')]), '--receiver', file, '--yes'];
+  }),
+  'events rerun': changes(async () => {
+    await journalOf('rerun');
+    const { file } = await writeModule(`
+      import pg from 'pg';
+      import { createReceiver } from 'posthorn';
+      import { createPostgresJournal, createPostgresStore } from 'posthorn/postgres';
+      const pool = new pg.Pool({ connectionString: '${fixture.url()}' });
+      const store = createPostgresStore(pool, { scope: 'rerun' });
+      const journal = createPostgresJournal(pool, { scope: 'rerun' });
+      export const receiver = createReceiver({ signingKey: '${KEY}', store, journal });
+      receiver.on('*', () => {}, { name: 'book' });`);
+    return ['--all', '--handler', 'book', '--run', 'fix', '--receiver', file, '--yes'];
   }),
   'events list': { args: () => journalOf('listed'), changes: false },
   'events show': { args: async () => ['evt_1', ...(await journalOf('shown'))], changes: false },

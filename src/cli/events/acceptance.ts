@@ -1,15 +1,12 @@
 import type { Outcome } from '../../receiver/outcomes/outcome.ts';
-import { type Report, warningCodeOf } from '../../receiver/outcomes/report.ts';
+import type { Report } from '../../receiver/outcomes/report.ts';
 import { messageOf } from '../../receiver/values/foreign-values.ts';
-import { countText } from '../counts.ts';
-import { deferSignals } from '../defer-signals.ts';
 import { CommandError } from '../failure.ts';
-import { note, type Output } from '../output.ts';
-import { Progress } from '../progress.ts';
-import { repeat } from '../repeat.ts';
+import type { Output } from '../output.ts';
 import type { AcceptCommandOptions } from './accept-options.ts';
 import type { LoadedReceiver } from './accepting-receiver.ts';
-import type { EventFile, FileEvent, FileLine } from './event-file.ts';
+import type { EventFile, FileEvent } from './event-file.ts';
+import { EventRuns, isUnrecorded } from './event-runs.ts';
 import type { Forecast } from './forecast.ts';
 import { printReport } from './print-report.ts';
 
@@ -47,11 +44,7 @@ const RAN: readonly End[] = ['processed', 'queued', 'parked', 'failed', 'busy'];
  */
 const UNHANDLED: readonly End[] = ['parked', 'failed', 'busy'];
 
-/** The codes of errors that each further event would have too. */
-const LASTING: readonly string[] = ['store_unavailable', 'queue_unavailable', 'closing'];
-
-/** Clocks differ, and the lease may have been renewed just before the process was killed. */
-const LEASE_MARGIN_MS = 1_000;
+type AcceptanceOptions = Pick<AcceptCommandOptions, 'bail' | 'concurrency' | 'limit'>;
 
 /** Accepts the events of a file in their order, prints each, and keeps the counts. */
 export class Acceptance {
@@ -73,41 +66,40 @@ export class Acceptance {
    * The number of events that were handled, and that the store had not recorded when their handlers ended.
    */
   unrecorded = 0;
-  /** The error that ended the command, because each further event would have it too. */
-  failure: { readonly error: unknown } | undefined;
   readonly #receiver: LoadedReceiver['receiver'];
-  readonly #settings: LoadedReceiver['settings'];
-  readonly #options: Pick<AcceptCommandOptions, 'bail' | 'concurrency' | 'limit'>;
+  readonly #options: AcceptanceOptions;
   readonly #forecast: Forecast;
   readonly #output: Output;
-  readonly #progress = new Progress();
-  #underWay = 0;
-  /** Called when an event ends. */
-  #onEnd: () => void = () => {};
-  #isOver: () => boolean = () => false;
+  readonly #runs: EventRuns;
   #taken = 0;
-  #mustBail = false;
 
   constructor(
     { receiver, settings }: LoadedReceiver,
-    options: Pick<AcceptCommandOptions, 'bail' | 'concurrency' | 'limit'>,
+    options: AcceptanceOptions,
     forecast: Forecast,
     output: Output,
   ) {
     this.#receiver = receiver;
-    this.#settings = settings;
     this.#options = options;
     this.#forecast = forecast;
     this.#output = output;
+    this.#runs = new EventRuns(settings, options);
   }
 
   async run(file: EventFile): Promise<void> {
-    await deferSignals({
-      reason: 'the current events are finished first',
-      abandon: () => this.#abandon(),
-      work: (isSignalled) => this.#acceptAll(file.lines(), isSignalled),
+    await this.#runs.run({
+      items: this.#events(file),
+      handle: (event) => this.#accept(event),
+      ran: () => this.#ran,
+      total: this.#forecast.toAccept,
+      done: 'accepted',
+      does: 'accepts',
     });
-    this.#progress.clear();
+  }
+
+  /** The error that ended the command, because each further event would have it too. */
+  get failure(): EventRuns['failure'] {
+    return this.#runs.failure;
   }
 
   /** The number of events that were to be accepted, and that the command did not come to. */
@@ -121,111 +113,39 @@ export class Acceptance {
     return RAN.reduce((sum, end) => sum + this.counts[end], 0);
   }
 
-  async #acceptAll(lines: AsyncIterable<FileLine>, isSignalled: () => boolean): Promise<void> {
-    this.#isOver = () => isSignalled() || this.#mustBail || this.failure !== undefined;
+  async *#events(file: EventFile): AsyncGenerator<FileEvent, void, undefined> {
+    let taken = 0;
     try {
-      await this.#acceptLines(lines);
+      for await (const line of file.lines()) {
+        taken += 1;
+        // Lines that were added after the check were not shown to the user.
+        if (taken > this.#forecast.lines) return;
+        if (line.kind === 'unreadable') this.counts.unreadable += 1;
+        if (line.kind === 'event') yield line;
+      }
     } catch (cause) {
       const message = `the file could not be read to its end: ${messageOf(cause)}`;
-      this.failure ??= { error: new CommandError('failed', message, { cause }) };
-    }
-    while (this.#underWay > 0) await this.#oneEnds();
-  }
-
-  async #acceptLines(lines: AsyncIterable<FileLine>): Promise<void> {
-    let taken = 0;
-    for await (const line of lines) {
-      taken += 1;
-      // Lines that were added after the check were not shown to the user.
-      if (taken > this.#forecast.lines) return;
-      if (line.kind === 'unreadable') this.counts.unreadable += 1;
-      if (line.kind !== 'event') continue;
-      if (!(await this.#hasTurn()) || this.#isOver()) return;
-      void this.#accept(line);
+      throw new CommandError('failed', message, { cause });
     }
   }
 
-  /**
-   * Waits until one more event may begin. Resolves with false if the limit is reached. Events under way count
-   * for it until their end shows that they were known.
-   */
-  async #hasTurn(): Promise<boolean> {
-    const { concurrency, limit = Number.POSITIVE_INFINITY } = this.#options;
-    while (this.#underWay > 0) {
-      if (this.#underWay < concurrency && this.#underWay + this.#ran < limit) return true;
-      await this.#oneEnds();
-    }
-    return this.#ran < limit;
-  }
-
-  /** A race of their promises would keep memory for each event that ends before the slowest one. */
-  #oneEnds(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#onEnd = resolve;
-    });
-  }
-
-  async #accept(event: FileEvent): Promise<void> {
-    this.#underWay += 1;
-    try {
-      const report = await this.#acceptInTurn(event);
-      printReport(event.number, report, this.#output);
-      this.#count(report);
-      this.#showProgress();
-    } catch (error) {
-      this.failure ??= { error };
-    }
-    this.#underWay -= 1;
-    this.#onEnd();
-  }
-
-  /**
-   * Accepts an event, again if it had no turn. If it is running elsewhere, that process may have been killed:
-   * then its lease ends soon. The handlers of a busy key end within `maxRunMs`.
-   */
-  async #acceptInTurn({ event, options }: FileEvent): Promise<Report> {
-    const startedAt = performance.now();
-    const { leaseMs, maxRunMs } = this.#settings;
-    const limits = new Map<unknown, number>([
-      ['event_running', leaseMs + LEASE_MARGIN_MS],
-      ['key_busy', maxRunMs],
-    ]);
-    const mustRepeat = (code: unknown): boolean =>
-      performance.now() - startedAt < (limits.get(code) ?? 0) && !this.#isOver();
-    return repeat(
-      () => this.#receiver.accept(event, options),
-      mustRepeat,
-      ({ code }) => code,
-    );
-  }
-
-  #showProgress(): void {
-    const { limit = Number.POSITIVE_INFINITY } = this.#options;
-    const total = Math.min(limit, this.#forecast.toAccept);
-    this.#progress.show(`accepted ${countText(this.#ran)} of ${countText(total)}`);
+  async #accept({ event, number, options }: FileEvent): Promise<void> {
+    const report = await this.#runs.inTurn(() => this.#receiver.accept(event, options));
+    printReport(number, report, this.#output);
+    this.#count(report);
   }
 
   #count(report: Report): void {
-    const { error, warnings } = report;
+    const { error } = report;
     const end = endOf(report);
-    const isLasting = end !== 'parkedBefore' && error !== undefined && LASTING.includes(error.code);
-    if (isLasting) this.failure ??= { error };
+    const isLasting = end !== 'parkedBefore' && this.#runs.endsFor(error);
     // The event counts as left: the same command accepts it once the store is back.
     if (isLasting && end === 'failed') return;
     this.#taken += 1;
     this.counts[end] += 1;
     if (report.outcome === 'parked' && error !== undefined) this.parkedFor.add(error.code);
-    if (warnings.some((warning) => warningCodeOf(warning) === 'completion_pending')) this.unrecorded += 1;
-    this.#mustBail ||= this.#options.bail === true && UNHANDLED.includes(end);
-  }
-
-  /** Says what becomes of the events whose handling ends with the process. */
-  #abandon(): void {
-    this.#progress.clear();
-    note(
-      `posthorn: events that were not finished: ${this.#underWay}. They count as running until their lease ` +
-        'ends (leaseMs); then the same command accepts them',
-    );
+    if (isUnrecorded(report)) this.unrecorded += 1;
+    if (this.#options.bail === true && UNHANDLED.includes(end)) this.#runs.end();
   }
 }
 

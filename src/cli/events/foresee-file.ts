@@ -1,15 +1,11 @@
 import type { Foreseen } from '../../receiver/handling/ways-in/foresee.ts';
 import { countText } from '../counts.ts';
-import { codeOf } from '../failure.ts';
 import type { Output } from '../output.ts';
 import { Progress } from '../progress.ts';
-import { CONNECTION_LIMIT_MS, repeat } from '../repeat.ts';
 import type { LoadedReceiver } from './accepting-receiver.ts';
 import type { EventFile, FileLine } from './event-file.ts';
 import { Forecast } from './forecast.ts';
-
-/** The number of events about which the store is asked at once. */
-const AT_ONCE = 16;
+import { foreseeBatches } from './foresee-batches.ts';
 
 /** The unreadable lines that are named for people; the others are only counted. */
 const MOST_NAMED = 10;
@@ -30,17 +26,12 @@ export async function foreseeFile(
   const forecast = new Forecast();
   const named: (readonly [number, string])[] = [];
   const progress = new Progress();
-  const endsAt = performance.now() + CONNECTION_LIMIT_MS;
-  // A client that has just been created is not connected yet.
-  const isTooEarly = (error: unknown): boolean =>
-    codeOf(error) === 'store_unavailable' && performance.now() < endsAt;
   const ask = async (line: FileLine): Promise<Foreseen | undefined> =>
-    line.kind === 'event' ? repeat(() => receiver.foresee(line.event, line.options), isTooEarly) : undefined;
+    line.kind === 'event' ? receiver.foresee(line.event, line.options) : undefined;
 
-  for await (const batch of inBatches(file.lines())) {
-    const answers = await Promise.all(batch.map(ask));
-    for (const [index, line] of batch.entries()) {
-      const problem = forecast.add(line, answers[index]);
+  for await (const batch of foreseeBatches(file.lines(), ask)) {
+    for (const [line, foreseen] of batch) {
+      const problem = forecast.add(line, foreseen);
       if (problem === undefined) continue;
       if (named.length < MOST_NAMED) named.push([line.number, problem]);
       if (output.json) output.print({ kind: 'unreadable', line: line.number, message: problem }, () => '');
@@ -49,15 +40,4 @@ export async function foreseeFile(
   }
   progress.clear();
   return { forecast, named };
-}
-
-async function* inBatches(lines: AsyncIterable<FileLine>): AsyncGenerator<readonly FileLine[]> {
-  let batch: FileLine[] = [];
-  for await (const line of lines) {
-    batch.push(line);
-    if (batch.length < AT_ONCE) continue;
-    yield batch;
-    batch = [];
-  }
-  if (batch.length > 0) yield batch;
 }

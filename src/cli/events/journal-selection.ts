@@ -13,15 +13,19 @@ import type { JournalSource } from './journal-source.ts';
 const LOOKED_AT = 100;
 
 /** The options that narrow a selection of entries down. */
-export function selectionOptions(): readonly Option[] {
+export function filterOptions(): readonly Option[] {
   return [
     typeOption(),
     new Option('--outcome <outcome>', 'what became of the events').choices(journalOutcomes),
     new Option('--resource <id>', 'about this resource, such as a transfer'),
     timeOption('since', 'first received since then'),
     timeOption('until', 'first received before then'),
-    ...portionOptions(),
   ];
+}
+
+/** The options of a list of entries. */
+export function selectionOptions(): readonly Option[] {
+  return [...filterOptions(), ...portionOptions()];
 }
 
 /** The entries of a command, and whether others follow. */
