@@ -18,7 +18,7 @@ import {
 import { TcpProxy } from '../redis/tcp-proxy.ts';
 import { useDatabase } from './fixture.ts';
 import { inPostgres, openBook, RERUN_SCOPE } from './inbox-rerun.ts';
-import { book, bookings, createLedger, type Handle } from './ledger.ts';
+import { book, bookings, createLedger, type Handle, recordsOf } from './ledger.ts';
 import { firstWord, sentBy } from './watched-pool.ts';
 
 const scope = RERUN_SCOPE;
@@ -122,6 +122,20 @@ describe('a rerun of a handler of an inbox in PostgreSQL', () => {
         expect(await Promise.all([running, second])).toMatchObject(outcomes);
         expect(await tracesOf(inbox, event)).toEqual([2, ['book'], ['A']]);
       }
+    });
+
+    test('lets a prune pass over the record of the event, however old that is', async () => {
+      const own = createPostgresInbox(pool, { scope });
+      const [event, other] = [await handled(withoutLatest), await handled(withoutLatest)];
+      const ofBoth = 'update posthorn.inbox set handled_at = to_timestamp(0) where event_key = any($1)';
+      await pool.query(ofBoth, [[event.id, other.id]]);
+      const { gate, running } = await begin(event);
+      expect(await own.prune({ olderThanMs: 86_400_000 })).toBe(1);
+      expect(await recordsOf(pool, event)).toEqual(['book']);
+      gate.open();
+      expect(await running).toMatchObject(done);
+      expect(await own.prune({ olderThanMs: 86_400_000 })).toBe(1);
+      expect(await tracesOf(inbox, event)).toEqual([2, [], ['A']]);
     });
 
     test('lets no delivery run the handler', async () => {
