@@ -6,6 +6,7 @@ import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { paste } from '../cli/posthorn.ts';
 import { createLetter } from '../stores/kit/conformance.ts';
+import { rerunBook } from '../stores/kit/inbox/rerun-cases.ts';
 import { useDatabase } from '../stores/postgres/fixture.ts';
 import { useSqlite } from '../stores/sqlite/fixture.ts';
 import { openEndpoint } from '../support/open-endpoint.ts';
@@ -77,6 +78,7 @@ describe('a move from SQLite to PostgreSQL', () => {
     });
     const [older, handled, newer] = [at(-2_000), at(-1_000), at(0)];
     expect(await before.send(handled)).toMatchObject({ body: { outcome: 'processed' } });
+    expect(await rerunBook(before, handled, 'fix')).toMatchObject({ outcome: 'processed' });
 
     await copyInbox(sqlite.path, postgres.url());
     const young = "handled_at between now() - interval '1 minute' and now() + interval '1 minute'";
@@ -103,5 +105,6 @@ describe('a move from SQLite to PostgreSQL', () => {
       ['superseded', undefined],
       [undefined, undefined],
     ]);
+    expect(await rerunBook(after, handled, 'fix')).toMatchObject({ outcome: 'duplicate' });
   });
 });
