@@ -154,6 +154,11 @@ export class WebhookReceiver {
     return this.#calls.rerun(entry, options);
   }
 
+  /** For the command `posthorn events`; not a part of {@link Receiver}: checks the options of `rerun`. */
+  checkRerun(options: RerunOptions): void {
+    this.#calls.checkRerun(options);
+  }
+
   /**
    * For the command `posthorn events`; not a part of {@link Receiver}: what `rerun` of a handler would do.
    */

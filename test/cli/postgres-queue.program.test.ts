@@ -26,7 +26,7 @@ async function versionIn(database: string): Promise<number> {
 test('postgres migrate makes no tables of a queue without --queue', async () => {
   const url = await createDatabase('without_queue');
   expect(await posthorn(['postgres', 'migrate', '--url', url])).toEqual(
-    printed('created the tables of version 4 in the schema posthorn\n'),
+    printed('created the tables of version 5 in the schema posthorn\n'),
   );
   const { rows } = await fixture
     .connect({ database: 'without_queue' })
@@ -43,18 +43,18 @@ test('postgres migrate --queue makes both, and may be run again', async () => {
   expect(version).toBeGreaterThan(0);
   expect(first).toEqual(
     printed(
-      'created the tables of version 4 in the schema posthorn\n' +
+      'created the tables of version 5 in the schema posthorn\n' +
         `created the tables of version ${version} in the schema bullmq\n`,
     ),
   );
   expect(await migrate()).toEqual(
     printed(
-      'the tables in the schema posthorn are up to date, at version 4: nothing to do\n' +
+      'the tables in the schema posthorn are up to date, at version 5: nothing to do\n' +
         `the tables in the schema bullmq are up to date, at version ${version}: nothing to do\n`,
     ),
   );
   expect(jsonLines(await migrate('--json', '--schema', 'webhooks'))).toEqual([
-    { schema: 'webhooks', previous: 0, version: 4 },
+    { schema: 'webhooks', previous: 0, version: 5 },
     { schema: 'bullmq', previous: version, version },
   ]);
 });
@@ -83,7 +83,7 @@ test('tables of a newer BullMQ, and a role that may not create the schema, are e
   await fixture.connect({ database: 'half_migrated' }).query('create schema posthorn authorization half');
   expect(await migrate(halfUrl.replace('postgres@', 'half@'))).toMatchObject({
     code: 1,
-    stdout: 'created the tables of version 4 in the schema posthorn\n',
+    stdout: 'created the tables of version 5 in the schema posthorn\n',
     stderr: expect.stringMatching(
       /could not be migrated: permission denied for database half_migrated \(failed\)\n$/,
     ),

@@ -21,13 +21,13 @@ describe('posthorn on PostgreSQL', () => {
   test('postgres migrate creates the tables, and may be run again', async () => {
     const env = { POSTGRES_URL: fixture.url(), DATABASE_URL: 'postgres://127.0.0.1:1/' };
     const migrate = () => posthorn(['postgres', 'migrate', '--schema', 'by_program'], { env });
-    expect(await migrate()).toEqual(printed('created the tables of version 4 in the schema by_program\n'));
+    expect(await migrate()).toEqual(printed('created the tables of version 5 in the schema by_program\n'));
     expect(await migrate()).toEqual(
-      printed('the tables in the schema by_program are up to date, at version 4: nothing to do\n'),
+      printed('the tables in the schema by_program are up to date, at version 5: nothing to do\n'),
     );
     expect(dump('by_program')).toBe(dump('posthorn'));
     const given = await posthorn(['postgres', 'migrate', '--json', '--url', fixture.url()]);
-    expect(jsonLines(given)).toEqual([{ schema: 'posthorn', previous: 4, version: 4 }]);
+    expect(jsonLines(given)).toEqual([{ schema: 'posthorn', previous: 5, version: 5 }]);
     const fallback = await posthorn(['postgres', 'migrate'], { env: { DATABASE_URL: fixture.url() } });
     expect(fallback.code).toBe(0);
   });

@@ -33,7 +33,7 @@ describe('posthorn on PostgreSQL', () => {
     const url = fixture.url({ port: server.port });
     expect(await posthorn(['postgres', 'migrate', '--url', url])).toMatchObject({
       code: 0,
-      stdout: 'brought the tables in the schema posthorn from version 1 to version 4\n',
+      stdout: 'brought the tables in the schema posthorn from version 1 to version 5\n',
     });
   });
 

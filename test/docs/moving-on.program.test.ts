@@ -1,12 +1,12 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import type { JournalEntry } from 'posthorn';
 import { createPostgresDeadLetters, createPostgresInbox } from 'posthorn/postgres';
 import { createSqliteDeadLetters, createSqliteInbox } from 'posthorn/sqlite';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { paste } from '../cli/posthorn.ts';
 import { createLetter } from '../stores/kit/conformance.ts';
+import { rerunBook } from '../stores/kit/inbox/rerun-cases.ts';
 import { useDatabase } from '../stores/postgres/fixture.ts';
 import { useSqlite } from '../stores/sqlite/fixture.ts';
 import { openEndpoint } from '../support/open-endpoint.ts';
@@ -78,19 +78,7 @@ describe('a move from SQLite to PostgreSQL', () => {
     });
     const [older, handled, newer] = [at(-2_000), at(-1_000), at(0)];
     expect(await before.send(handled)).toMatchObject({ body: { outcome: 'processed' } });
-    const entry: JournalEntry = {
-      id: handled.id,
-      provider: 'banking-service',
-      firstReceivedAt: Date.now(),
-      lastReceivedAt: Date.now(),
-      deliveries: 1,
-      attempts: 1,
-      outcome: 'processed',
-      handled: ['book', 'state'],
-      rawBody: new TextEncoder().encode(JSON.stringify(handled)),
-    };
-    const again = { handlers: ['book'], run: 'fix' };
-    expect(await before.receiver.rerun(entry, again)).toMatchObject({ outcome: 'processed' });
+    expect(await rerunBook(before, handled, 'fix')).toMatchObject({ outcome: 'processed' });
 
     await copyInbox(sqlite.path, postgres.url());
     const young = "handled_at between now() - interval '1 minute' and now() + interval '1 minute'";
@@ -117,6 +105,6 @@ describe('a move from SQLite to PostgreSQL', () => {
       ['superseded', undefined],
       [undefined, undefined],
     ]);
-    expect(await after.receiver.rerun(entry, again)).toMatchObject({ outcome: 'duplicate' });
+    expect(await rerunBook(after, handled, 'fix')).toMatchObject({ outcome: 'duplicate' });
   });
 });

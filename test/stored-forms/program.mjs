@@ -166,6 +166,28 @@ receiver.observe(async ({ event, outcome, code }) => {
   if (await receiver.drop(await deadLetters.get(event.id))) note('dropped', event.id);
 });
 
+/** Runs the handler of an event once more. */
+async function rerunState() {
+  const event = {
+    id: 'evt_state',
+    type: 'subscription.updated',
+    created_at: new Date(),
+    data: { id: 'SUB1' },
+  };
+  const entry = {
+    id: event.id,
+    type: event.type,
+    provider: 'banking-service',
+    firstReceivedAt: Date.now(),
+    handled: ['state'],
+    rawBody: Buffer.from(JSON.stringify(event)),
+  };
+  // Versions before 0.3.0 have no reruns.
+  const report = await receiver.rerun?.(entry, { handlers: ['state'], run: 'fix' });
+  note('rerun', event.id, report?.outcome);
+}
+process.once('SIGHUP', rerunState);
+
 process.once('SIGUSR2', async () => receiver.drop(await deadLetters.get('evt_refused')));
 
 if (ROLE !== 'receiver') {

@@ -141,6 +141,8 @@ export async function recordPostgres(version: Version, pool: Pool, url: string):
   });
   const state = { type: 'subscription.updated', data: { id: 'SUB1' } };
   await send(receiver, 'evt_state', state, 'processed');
+  receiver.kill('SIGHUP');
+  await receiver.line(/ rerun evt_state /);
   await leaveLetters(receiver);
   await killInDrop(receiver);
   const args = ['--column-inserts', '--no-owner', '--no-privileges', '--dbname', url];

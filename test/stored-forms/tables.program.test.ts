@@ -8,13 +8,14 @@ import {
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { posthorn } from '../cli/posthorn.ts';
+import { handledEntry } from '../stores/kit/inbox/handled-entry.ts';
 import { usePostgres } from '../stores/postgres/fixture.ts';
 import { bookings } from '../stores/postgres/ledger.ts';
 import { accepted, openEndpoint } from '../support/open-endpoint.ts';
 import { until } from '../support/until.ts';
 import { recorded } from './fixtures.ts';
 import { SCOPE } from './record.ts';
-import { restoreDatabase } from './restored.ts';
+import { openPostgres, restoreDatabase } from './restored.ts';
 
 const fixture = usePostgres();
 
@@ -72,7 +73,8 @@ describe.each(recorded.filter(({ hasPostgres }) => hasPostgres))(
       const pool = fixture.connect({ database });
       // Version 0.3.0 was recorded with it.
       await pool.query(
-        'drop table if exists posthorn.journal; delete from posthorn.migrations where version > 3',
+        `drop table if exists posthorn.journal, posthorn.inbox_reruns;
+        drop function if exists posthorn.record_rerun; delete from posthorn.migrations where version > 3`,
       );
       const journal = createPostgresJournal(pool, { scope: SCOPE });
       const store = createPostgresStore(pool, { scope: SCOPE });
@@ -92,3 +94,20 @@ describe.each(recorded.filter(({ hasPostgres }) => hasPostgres))(
     });
   },
 );
+
+test('the rerun that version 0.3.0 has recorded is not run again', async () => {
+  const [version] = recorded.filter((each) => each.version === '0.3.0');
+  if (version === undefined) throw new Error('the tables of version 0.3.0 are not recorded');
+  const { pool } = await openPostgres(fixture, version);
+  const inbox = createPostgresInbox(pool, { scope: SCOPE });
+  const { receiver } = await openEndpoint({}, (opened) => {
+    const state = inbox.once('state', () => expect.unreachable(), { latest: () => 'SUB1' });
+    opened.on('subscription.*', state);
+  });
+  const event = { ...createEvent('subscription.updated'), id: 'evt_state' };
+  const entry = { ...handledEntry(event), handled: ['state'] };
+  expect(await receiver.rerun(entry, { handlers: ['state'], run: 'fix' })).toMatchObject({
+    outcome: 'duplicate',
+    handlers: [{ name: 'state', skipped: 'handled_before' }],
+  });
+});

@@ -57,7 +57,7 @@ order by name`);
 
 /** The columns of each row that are not null. */
 async function rowsIn(pool: Pool): Promise<unknown> {
-  const tables = ['events', 'dead_letters', 'inbox', 'inbox_latest', 'migrations'];
+  const tables = ['events', 'dead_letters', 'inbox', 'inbox_latest', 'inbox_reruns', 'migrations'];
   const rows = tables.map(async (table) => {
     const found = await pool.query(
       `select jsonb_strip_nulls(to_jsonb(one)) as one from posthorn.${table} as one order by ${KEYS[table]}`,
@@ -75,6 +75,7 @@ const KEYS: Readonly<Record<string, string>> = {
   dead_letters: 'key',
   inbox: 'event_key, handler',
   inbox_latest: 'key',
+  inbox_reruns: 'event_key, handler, run',
   migrations: 'version',
 };
 

@@ -1,7 +1,14 @@
 import * as fc from 'fast-check';
 import { createMemoryStore, type Store } from 'posthorn';
 import { describe, expect, test } from 'vitest';
-import { enqueueingId, handlingId, keyId, PROBE_ID } from '../../../src/receiver/dedupe/claim-id.ts';
+import {
+  enqueueingId,
+  handlingId,
+  keyId,
+  PROBE_ID,
+  rerunId,
+  rerunTurnId,
+} from '../../../src/receiver/dedupe/claim-id.ts';
 import { toKey } from '../../../src/receiver/dedupe/store.ts';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { accepted, on, openDirectly } from '../../support/open-endpoint.ts';
@@ -12,7 +19,10 @@ const text = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc
     .array(
-      fc.constantFrom('accepted:', 'handled:', 'key:', '4:', 'book:', 'a', '1', ':', 'health', 'sha256:'),
+      fc.constantFrom(
+        ...['accepted:', 'handled:', 'key:', 'rerun:', 'rerun-turn:', '4:', 'book:', 'a', '1', ':', 'health'],
+        'sha256:',
+      ),
     )
     .map((parts) => parts.join('')),
 );
@@ -21,6 +31,8 @@ const named = fc.record({ name: id, key: id });
 
 /** Every id in the store that an event can have, as the receivers of all versions form it. */
 const storedForms = (event: string) => [handlingId(event), enqueueingId(event)];
+
+const rerun = fc.record({ handler: id, run: id, event: id });
 
 describe('ids in the store', () => {
   // Receivers of earlier versions form these too, so that a rolling deploy has both beside each other.
@@ -76,6 +88,54 @@ describe('ids in the store', () => {
           [
             { name: 'a', key: 'a' },
             { name: 'a', key: 'a' },
+          ],
+        ],
+      },
+    );
+  });
+
+  // A later version must find the reruns that this one has completed.
+  test('a rerun has the names of its handler and its run, with their lengths before them', () => {
+    expect(rerunId('book', 'fix-1127', 'evt_1')).toBe('handled:rerun:4:book:8:fix-1127:evt_1');
+    expect(rerunTurnId('book', 'evt_1')).toBe('handled:rerun-turn:4:book:evt_1');
+  });
+
+  test('no event, key or probe has the id of a rerun or of its turn, whatever their ids', () => {
+    fc.assert(
+      fc.property(id, named, rerun, (event, { name, key }, { handler, run, event: rerunEvent }) => {
+        const turn = rerunTurnId(handler, rerunEvent);
+        const done = rerunId(handler, run, rerunEvent);
+        expect(done).not.toBe(turn);
+        for (const reserved of [turn, done])
+          for (const event_ of [event, reserved, reserved.slice('handled:'.length)])
+            for (const stored of [...storedForms(event_), keyId(name, key), PROBE_ID]) {
+              expect(stored).not.toBe(reserved);
+              expect(toKey(stored)).not.toBe(toKey(reserved));
+            }
+      }),
+    );
+  });
+
+  test('two reruns have one id only if handler, run and event are the same', () => {
+    const parts = { handler: 'a', run: 'b', event: 'c' };
+    fc.assert(
+      fc.property(rerun, rerun, (one, other) => {
+        const isSameTurn = one.handler === other.handler && one.event === other.event;
+        const idOf = ({ handler, run, event }: typeof one) => rerunId(handler, run, event);
+        const turnOf = ({ handler, event }: typeof one) => rerunTurnId(handler, event);
+        expect(turnOf(one) === turnOf(other)).toBe(isSameTurn);
+        expect(idOf(one) === idOf(other)).toBe(isSameTurn && one.run === other.run);
+      }),
+      {
+        examples: [
+          [parts, parts],
+          [
+            { handler: 'a', run: 'b:1:c', event: 'd' },
+            { handler: 'a', run: 'b', event: '1:c:d' },
+          ],
+          [
+            { handler: 'a:1:b', run: 'c', event: 'd' },
+            { handler: 'a', run: 'b:1:c', event: 'd' },
           ],
         ],
       },

@@ -1,6 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { enqueueingId, handlingId, keyId, PROBE_ID } from '../../../src/receiver/dedupe/claim-id.ts';
+import {
+  enqueueingId,
+  handlingId,
+  keyId,
+  PROBE_ID,
+  rerunId,
+  rerunTurnId,
+} from '../../../src/receiver/dedupe/claim-id.ts';
 import { bareKeyFunctionOf, keyFunctionOf, keyStart } from '../../../src/receiver/provider/event-key.ts';
 
 /** Texts that look like keys of ours, as parts and as a whole. */
@@ -63,7 +70,8 @@ describe('the key of an event', () => {
     fc.assert(
       fc.property(origin, text, text, (other, id, handler) => {
         const keys = [keyFunctionOf(other.name)(other), bareKey({ id })];
-        const ids = [...keys.map(handlingId), ...keys.map(enqueueingId), keyId(handler, id), PROBE_ID];
+        const reserved = [keyId(handler, id), rerunId(handler, id, id), rerunTurnId(handler, id), PROBE_ID];
+        const ids = [...keys.map(handlingId), ...keys.map(enqueueingId), ...reserved];
         expect(new Set(ids).size).toBe(ids.length);
       }),
     );

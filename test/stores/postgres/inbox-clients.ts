@@ -11,8 +11,9 @@ import { type EndpointOptions, openEndpoint, sendNew } from '../../support/open-
 import { Seen } from '../../support/seen.ts';
 import { throwing } from '../../support/throwing.ts';
 import { until } from '../../support/until.ts';
+import { rerunBook } from '../kit/inbox/rerun-cases.ts';
 import { isInboxError } from './inbox-failure.ts';
-import { holdRun, tracesOf } from './ledger.ts';
+import { holdRun, rerunsOf, tracesOf } from './ledger.ts';
 
 /** A client whose transactions an inbox takes by `begin`. */
 export interface Client<Tx> {
@@ -127,6 +128,17 @@ export function testClient<Tx>(
     expect([runs, ...(await end(event))]).toEqual([1, 1, ['book']]);
   });
 
+  test('runs a handler once more, once under a name', async () => {
+    const event = createEvent('transfer.succeeded');
+    await (await open()).send(event);
+    const rerun = async (handle?: Handle) => rerunBook(await open(handle), event, 'fix');
+    expect(await rerun(throwing('no'))).toMatchObject({ outcome: 'failed' });
+    expect(await rerunsOf(fixture.pool, event)).toEqual([]);
+    expect(await rerun()).toMatchObject({ outcome: 'processed' });
+    expect(await rerun(() => expect.unreachable())).toMatchObject({ outcome: 'duplicate' });
+    expect([...(await end(event)), await rerunsOf(fixture.pool, event)]).toEqual([2, ['book'], ['fix']]);
+  });
+
   test.each([
     { state: '40001', statements: [`do $$ begin raise sqlstate '40001'; end $$`] },
     { state: '40P01', statements: [`do $$ begin raise sqlstate '40P01'; end $$`] },
@@ -188,6 +200,14 @@ export function testClient<Tx>(
       expect(letters.get(event.id)?.message).toContain('rows that it wrote may have been committed');
       expect(await end(event)).toEqual([count, []]);
     }
+  });
+
+  test('takes back the record of a rerun whose handler commits', async () => {
+    const event = createEvent('transfer.succeeded');
+    await (await open()).send(event);
+    const report = await rerunBook(await open((_tx, run) => run('commit')), event, 'fix');
+    expect(report).toMatchObject({ outcome: 'failed', code: 'handler_failed_permanently' });
+    expect([...(await end(event)), await rerunsOf(fixture.pool, event)]).toEqual([2, ['book'], []]);
   });
 
   test('cancels the running query when the signal aborts', async () => {

@@ -77,7 +77,14 @@ export async function recordsOf(pool: Pool, { id }: Pick<WebhookEvent, 'id'>): P
   return rows.map(({ handler }) => handler);
 }
 
-/** Both of them: what is left of an event. */
+/** The names of the reruns of an event that have a record. */
+export async function rerunsOf(pool: Pool, { id }: Pick<WebhookEvent, 'id'>): Promise<string[]> {
+  const text = 'select run from posthorn.inbox_reruns where event_key = $1 order by run';
+  const { rows } = await pool.query<{ run: string }>({ text, values: [id], types });
+  return rows.map(({ run }) => run);
+}
+
+/** How often an event was booked, and its records: what is left of it. */
 export async function tracesOf(pool: Pool, event: Pick<WebhookEvent, 'id'>): Promise<[number, string[]]> {
   return [await bookings(pool, event), await recordsOf(pool, event)];
 }

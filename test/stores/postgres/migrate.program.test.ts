@@ -6,7 +6,7 @@ import { freePort } from '../../support/free-port.ts';
 import { ownParsers, useDatabase } from './fixture.ts';
 
 const isolations = ['read committed', 'repeatable read', 'serializable'];
-const TABLES = ['dead_letters', 'events', 'inbox', 'inbox_latest', 'journal', 'migrations'];
+const TABLES = ['dead_letters', 'events', 'inbox', 'inbox_latest', 'inbox_reruns', 'journal', 'migrations'];
 
 describe('migratePostgres', () => {
   const fixture = useDatabase();
@@ -28,7 +28,7 @@ describe('migratePostgres', () => {
     const pool = fixture.connect({ options, ...ownParsers });
     await Promise.all(Array.from({ length: 8 }, () => migratePostgres(pool, { schema })));
     expect(await tablesOf(schema)).toEqual(TABLES);
-    expect(await versionsOf(schema)).toBe('1\n2\n3\n4');
+    expect(await versionsOf(schema)).toBe('1\n2\n3\n4\n5');
   });
 
   test('leaves alone what a later version has made', async () => {
@@ -36,7 +36,7 @@ describe('migratePostgres', () => {
     await migratePostgres(pool, { schema: 'later' });
     await fixture.sql('insert into later.migrations (version) values (1000)');
     await migratePostgres(pool, { schema: 'later' });
-    expect(await versionsOf('later')).toBe('1\n2\n3\n4\n1000');
+    expect(await versionsOf('later')).toBe('1\n2\n3\n4\n5\n1000');
   });
 
   test('makes all or nothing', async () => {

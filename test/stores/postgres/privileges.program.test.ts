@@ -14,6 +14,7 @@ import { readAll } from '../../support/read-all.ts';
 import { KEY as SERVED_KEY } from '../../support/served.ts';
 import { until } from '../../support/until.ts';
 import { createLetter } from '../kit/conformance.ts';
+import { handledEntry } from '../kit/inbox/handled-entry.ts';
 import { ampleJournal, createRecord, idsOf, write } from '../kit/journal/journal-case.ts';
 import { KEY, reportsOf, serve } from '../redis/deliveries.ts';
 import { useDatabase } from './fixture.ts';
@@ -56,9 +57,14 @@ describe('a role in PostgreSQL', () => {
       inbox.once('own', ({ id }) => void id, { latest: ({ id }) => id }),
     );
     receiver.observe(() => {});
-    const { status } = await receiver.receive(deliveryOf(createEvent('transfer.succeeded')));
+    const event = createEvent('transfer.succeeded');
+    const { status } = await receiver.receive(deliveryOf(event));
     expect(status).toBe(200);
-    expect(await inbox.prune({ olderThanMs: 0 })).toBe(1);
+    const rerun = { handlers: ['own'], run: 'fix' };
+    expect(await receiver.rerun({ ...handledEntry(event), handled: ['own'] }, rerun)).toMatchObject({
+      outcome: 'processed',
+    });
+    expect(await inbox.prune({ olderThanMs: 0 })).toBe(2);
     const letters = createPostgresDeadLetters(pool, { scope: 'billing', ...ampleTime });
     for (const id of ['1', '2', '1']) await letters.put(createLetter({ id }));
     expect((await letters.get('1'))?.id).toBe('1');

@@ -8,9 +8,11 @@ import { recordRankedSql } from '../../../src/stores/postgres/inbox/sql-function
 import { migrationSql } from '../../../src/stores/postgres/migrate.ts';
 import { awaitedLater } from '../../support/awaited-later.ts';
 import { packageRoot } from '../../support/child-program.ts';
+import { expectCause } from '../../support/error-of.ts';
 import { ampleDeadlines } from '../../support/limits.ts';
 import { on, openEndpoint } from '../../support/open-endpoint.ts';
 import { until } from '../../support/until.ts';
+import { rerunBook } from '../kit/inbox/rerun-cases.ts';
 import { useDatabase } from './fixture.ts';
 
 const scope = 'upgrade-test';
@@ -43,6 +45,12 @@ insert into "${schema}".migrations (version) values (2); end $do$`);
   const isWaiting = async (pool: Pool, table: string): Promise<boolean> => {
     const locks = 'select from pg_locks where relation = $1::regclass and not granted';
     return (await pool.query(locks, [table])).rows.length > 0;
+  };
+
+  const isBlocked = async (pool: Pool, writeFunction: string): Promise<boolean> => {
+    const blocked = `select from pg_stat_activity where wait_event_type = 'Lock' and query like $1
+      and datname = current_database()`;
+    return (await pool.query(blocked, [`%${writeFunction}%`])).rowCount !== 0;
   };
 
   test.each([1, 2])('of version %s keep what an old process has written, and compare it', async (version) => {
@@ -117,5 +125,61 @@ insert into "${schema}".migrations (version) values (2); end $do$`);
     migrating.release();
     const { rows } = await operations;
     expect(rows).toEqual([{ operate: expect.stringMatching(/\nclaimed 1 0 0 1 \nreleased$/) }]);
+  });
+
+  describe('of version 4, which had no reruns,', () => {
+    /** Migration 5 only adds these. */
+    const createWithoutReruns = async (schema: string): Promise<Pool> => {
+      const pool = fixture.connect();
+      await migratePostgres(pool, { schema });
+      await pool.query(`drop table "${schema}".inbox_reruns; drop function "${schema}".record_rerun;
+        delete from "${schema}".migrations where version = 5`);
+      return pool;
+    };
+    const openRerun = (pool: Pool, schema: string, work: () => unknown = () => {}) =>
+      openEndpoint(
+        ampleDeadlines,
+        on('transfer.*', createPostgresInbox(pool, { scope, schema }).once('book', work)),
+      );
+
+    test('are enough for deliveries, and a rerun says what to do', async () => {
+      const pool = await createWithoutReruns('none');
+      const { receiver, reports, send } = await openRerun(pool, 'none');
+      const event = createEvent('transfer.succeeded');
+      expect((await send(event)).status).toBe(200);
+      expect(await rerunBook({ receiver }, event, 'fix')).toMatchObject({ outcome: 'failed' });
+      expectCause(reports.all[1], 'configuration_invalid', `run migratePostgres(pool, { schema: 'none' })`);
+      await migratePostgres(pool, { schema: 'none' });
+      expect(await rerunBook({ receiver }, event, 'fix')).toMatchObject({ outcome: 'processed' });
+    });
+
+    test('are migrated while a handler of that version runs, which a rerun waits for', async () => {
+      const pool = await createWithoutReruns('beside');
+      const event = createEvent('transfer.succeeded');
+      const recordBefore = `select beside.record_ranked('${scope}', '${event.id}', 'book', '5s', null, null, null)`;
+      const running = await pool.connect();
+      await running.query(`begin; ${recordBefore}`);
+      await migratePostgres(pool, { schema: 'beside' });
+      let hasEnded = false;
+      const { receiver } = await openRerun(pool, 'beside', () => expect(hasEnded).toBe(true));
+      const rerun = awaitedLater(rerunBook({ receiver }, event, 'fix'));
+      await Promise.race([rerun, until('the rerun waits', () => isBlocked(pool, 'record_rerun'))]);
+      hasEnded = true;
+      await running.query('commit');
+      running.release();
+      expect(await rerun).toMatchObject({ outcome: 'processed' });
+    });
+
+    test('are migrated, and a process of that version does not run what a rerun has recorded', async () => {
+      const pool = await createWithoutReruns('after');
+      await migratePostgres(pool, { schema: 'after' });
+      const { receiver } = await openRerun(pool, 'after');
+      const event = createEvent('transfer.succeeded');
+      expect(await rerunBook({ receiver }, event, 'fix')).toMatchObject({ outcome: 'processed' });
+      const { rows } = await pool.query(
+        `select after.record_ranked('${scope}', '${event.id}', 'book', '5s', null, null, null) as recorded`,
+      );
+      expect(rows).toEqual([{ recorded: 'handled_before' }]);
+    });
   });
 });

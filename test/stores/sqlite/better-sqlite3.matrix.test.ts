@@ -11,6 +11,7 @@ import { Connection, type Driver, type DriverConnection, type OpenDatabase, safe
 import { testFaults, testFullDisk } from './fault-tests.ts';
 import { useSqlite } from './fixture.ts';
 import { testLatest } from './inbox-latest-tests.ts';
+import { testRerunsInSqlite } from './inbox-rerun-tests.ts';
 import { testInbox } from './inbox-tests.ts';
 import { testTransactions } from './inbox-transaction-tests.ts';
 import { driverFolder, untilInstalled } from './install-driver.ts';
@@ -39,6 +40,7 @@ describe('on better-sqlite3', () => {
   testDeadLetters(openDatabase);
   testInbox(openDatabase);
   testLatest(openDatabase);
+  testRerunsInSqlite(openDatabase);
   testTransactions(openDatabase);
   testFaults(openDatabase);
   testFullDisk(openDatabase);

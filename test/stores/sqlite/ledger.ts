@@ -22,3 +22,11 @@ export function recordsOf(database: SqliteDatabase, { id }: { readonly id: strin
   );
   return statement.all(id).map((row) => Object.values(row ?? {})[0]);
 }
+
+/** The names of the reruns of an event that have a record. */
+export function rerunsOf(database: SqliteDatabase, { id }: { readonly id: string }): unknown[] {
+  const statement = database.prepare(
+    'select run from posthorn_inbox_reruns where event_key = ? order by run',
+  );
+  return statement.all(id).map((row) => Object.values(row ?? {})[0]);
+}

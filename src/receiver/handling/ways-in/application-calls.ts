@@ -82,6 +82,11 @@ export class ApplicationCalls {
     return joinReports(reports);
   }
 
+  /** Throws {@link ConfigurationError} for wrong options, and for a name that no handler has. */
+  checkRerun(options: RerunOptions): void {
+    readRerunOptions(options, this.#services.router.names);
+  }
+
   async foreseeRerun(entry: JournalEntry, options: RerunOptions): Promise<ForeseenRerun> {
     const checked = readRerunOptions(options, this.#services.router.names);
     checkEntry(entry);

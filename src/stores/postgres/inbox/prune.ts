@@ -19,7 +19,8 @@ export async function prune(
   olderThanMs: number,
 ): Promise<number> {
   let deleted = 0;
-  for (const statements of [recordStatements(schema), rerunStatements(schema)])
+  // Reruns first: if their table is missing, nothing is deleted.
+  for (const statements of [rerunStatements(schema), recordStatements(schema)])
     deleted += await pruneTable(pool, statements, scope, olderThanMs);
   return deleted;
 }
@@ -44,6 +45,8 @@ async function pruneTable(
 }
 
 /**
+ * Leaves a row that is locked: a rerun keeps the row of its event until its handler has ended.
+ *
  * `$1` is the scope, then come the columns of the last row of the batch before, and the age in milliseconds.
  */
 function deleteBatch(table: string, columns: readonly string[]): string {
@@ -54,10 +57,12 @@ function deleteBatch(table: string, columns: readonly string[]): string {
   select ${key}, handled_at from ${table}
   where scope = $1 and (${key}) > (${last})
   order by scope, ${key} limit ${BATCH_SIZE}
+), old as (
+  select record.ctid from ${table} as record join batch on ${isSame}
+  where record.scope = $1 and batch.handled_at < now() - $${columns.length + 2} * interval '1 millisecond'
+  for update of record skip locked
 ), gone as (
-  delete from ${table} as record using batch
-  where record.scope = $1 and ${isSame}
-    and batch.handled_at < now() - $${columns.length + 2} * interval '1 millisecond' returning 1
+  delete from ${table} where ctid = any (array(select ctid from old)) returning 1
 )
 select ${key}, (select count(*) from gone)::text as deleted,
   (select count(*) from batch)::text as looked_at

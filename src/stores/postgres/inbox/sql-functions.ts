@@ -98,10 +98,9 @@ create function ${schema}.record_rerun(
 begin
   -- Until the end of the transaction.
   perform set_config('idle_in_transaction_session_timeout', p_idle, true);
+  -- A row that is there stays as it is, and is locked.
   insert into ${schema}.inbox (scope, event_key, handler) values (p_scope, p_event_key, p_handler)
-  on conflict do nothing;
-  perform from ${schema}.inbox
-  where scope = p_scope and event_key = p_event_key and handler = p_handler for update;
+  on conflict (scope, event_key, handler) do update set handled_at = excluded.handled_at where false;
   insert into ${schema}.inbox_reruns (scope, event_key, handler, run)
   values (p_scope, p_event_key, p_handler, p_run) on conflict do nothing;
   if not found then return 'handled_before'; end if;

@@ -73,9 +73,10 @@ export interface RecordTable {
   readonly columns: readonly string[];
 }
 
+/** Reruns first: if their table is missing, nothing is deleted. */
 export const recordTables: readonly RecordTable[] = [
-  { name: 'posthorn_inbox', columns: ['event_key', 'handler'] },
   { name: 'posthorn_inbox_reruns', columns: ['event_key', 'handler', 'run'] },
+  { name: 'posthorn_inbox', columns: ['event_key', 'handler'] },
 ];
 
 /** A record of a scope, by the values of the columns. */

@@ -291,6 +291,38 @@ end $$;
 
 
 --
+-- Name: record_rerun(text, text, text, text, text, text, timestamp with time zone, bigint); Type: FUNCTION; Schema: posthorn; Owner: -
+--
+
+CREATE FUNCTION posthorn.record_rerun(p_scope text, p_event_key text, p_handler text, p_run text, p_idle text, p_latest_key text, p_created_at timestamp with time zone, p_rank bigint) RETURNS text
+    LANGUAGE plpgsql
+    SET lock_timeout TO '100ms'
+    AS $$
+begin
+  -- Until the end of the transaction.
+  perform set_config('idle_in_transaction_session_timeout', p_idle, true);
+  insert into "posthorn".inbox (scope, event_key, handler) values (p_scope, p_event_key, p_handler)
+  on conflict do nothing;
+  perform from "posthorn".inbox
+  where scope = p_scope and event_key = p_event_key and handler = p_handler for update;
+  insert into "posthorn".inbox_reruns (scope, event_key, handler, run)
+  values (p_scope, p_event_key, p_handler, p_run) on conflict do nothing;
+  if not found then return 'handled_before'; end if;
+  if p_latest_key is not null then
+    -- A row that the condition leaves out is locked all the same.
+    insert into "posthorn".inbox_latest as latest (scope, handler, key, created_at, rank, rank_at)
+    values (p_scope, p_handler, p_latest_key, p_created_at, p_rank, p_created_at)
+    on conflict (scope, handler, key) do update
+    set created_at = excluded.created_at, rank = excluded.rank, rank_at = excluded.rank_at
+    where (excluded.created_at, excluded.rank) >=
+      (latest.created_at, case when latest.rank_at = latest.created_at then latest.rank else 0 end);
+    if not found then return 'superseded'; end if;
+  end if;
+  return pg_current_xact_id()::xid::text;
+end $$;
+
+
+--
 -- Name: refuse_claims(text, text, text, interval); Type: FUNCTION; Schema: posthorn; Owner: -
 --
 
@@ -455,6 +487,19 @@ CREATE TABLE posthorn.inbox_latest (
 
 
 --
+-- Name: inbox_reruns; Type: TABLE; Schema: posthorn; Owner: -
+--
+
+CREATE TABLE posthorn.inbox_reruns (
+    scope text NOT NULL COLLATE pg_catalog."C",
+    event_key text NOT NULL COLLATE pg_catalog."C",
+    handler text NOT NULL COLLATE pg_catalog."C",
+    run text NOT NULL COLLATE pg_catalog."C",
+    handled_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+
+--
 -- Name: journal; Type: TABLE; Schema: posthorn; Owner: -
 --
 
@@ -518,46 +563,55 @@ CREATE TABLE public.states (
 -- Data for Name: dead_letters; Type: TABLE DATA; Schema: posthorn; Owner: -
 --
 
-INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_refused', 1796039127202, 1, NULL, '{"id":"evt_refused","type":"transfer.updated","reason":"handler_failed_permanently","message":"the handler \"book\" failed: refused for good","headers":{"host":["127.0.0.1:44905"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["26143b155afb6d51e77afbd2f36080effa9c1ce336fab6c9e95306ee770d307f"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["111"]},"receivedAt":1796039127195,"parkedAt":1796039127202,"attempts":1,"handled":["log","after"],"rawBody":"eyJpZCI6ImV2dF9yZWZ1c2VkIiwidHlwZSI6InRyYW5zZmVyLnVwZGF0ZWQiLCJjcmVhdGVkX2F0IjoiMjAyNi0xMS0zMFQxMTo0NToyNy4xOTNaIiwiZGF0YSI6eyJwbGFuIjoicmVmdXNlIn19"}');
-INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_last', 1796039127218, 2, NULL, '{"id":"evt_last","type":"transfer.updated","reason":"handler_failed","message":"the handler \"book\" failed: failed for now","headers":{"host":["127.0.0.1:44905"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["4e878681e99ad8e648722040ca8ffde68a3ad9181ba1fd055a0d43cc48b91a15"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["106"]},"receivedAt":1796039127214,"parkedAt":1796039127218,"lastTriedAt":1796039127222,"attempts":1,"handled":["log","after"],"rawBody":"eyJpZCI6ImV2dF9sYXN0IiwidHlwZSI6InRyYW5zZmVyLnVwZGF0ZWQiLCJjcmVhdGVkX2F0IjoiMjAyNi0xMS0zMFQxMToyMDoyNy4yMTFaIiwiZGF0YSI6eyJwbGFuIjoiZmFpbCJ9fQ=="}');
-INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_dropped', 1796039127233, 4, '2026-11-30 11:45:27.246627+00', NULL);
-INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'a6ebb00015e2929b8f6153ea4bf802d4e89abcbae4a8f8f5745aa325ae6880e4', 1796039127251, 5, NULL, '{"id":"a6ebb00015e2929b8f6153ea4bf802d4e89abcbae4a8f8f5745aa325ae6880e4","reason":"body_not_json","message":"the body is not JSON in strict UTF-8","headers":{"host":["127.0.0.1:44905"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["f215c976ac7833f642028c1a03715e3c71a62226e6f8543b23e2fc923210a1a2"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["16"]},"receivedAt":1796039127249,"parkedAt":1796039127251,"attempts":0,"handled":[],"rawBody":"dGhpcyBpcyBub3QgSlNPTg=="}');
-INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_last_running', 1796039127259, 6, NULL, '{"id":"evt_last_running","type":"transfer.updated","reason":"run_abandoned","message":"the process ended while the handlers were running","headers":{"host":["127.0.0.1:44905"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["df43668ff96d3d2d752296b42c2af4c08c45dd5562479f46e118e6e2fed838d3"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["114"]},"receivedAt":1796039127255,"parkedAt":1796039127259,"attempts":1,"handled":[],"runningUntil":1796039367258,"rawBody":"eyJpZCI6ImV2dF9sYXN0X3J1bm5pbmciLCJ0eXBlIjoidHJhbnNmZXIudXBkYXRlZCIsImNyZWF0ZWRfYXQiOiIyMDI2LTExLTMwVDExOjIwOjI3LjI1NFoiLCJkYXRhIjp7InBsYW4iOiJoYW5nIn19"}');
+INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_refused', 1796057855009, 1, NULL, '{"id":"evt_refused","type":"transfer.updated","reason":"handler_failed_permanently","message":"the handler \"book\" failed: refused for good","headers":{"host":["127.0.0.1:38917"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["a6842e48730dea6de2bda11eb2da9e1c64e5704a129c8b1079f6871f8b1979e0"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["111"]},"receivedAt":1796057855004,"parkedAt":1796057855009,"attempts":1,"handled":["log","after"],"rawBody":"eyJpZCI6ImV2dF9yZWZ1c2VkIiwidHlwZSI6InRyYW5zZmVyLnVwZGF0ZWQiLCJjcmVhdGVkX2F0IjoiMjAyNi0xMS0zMFQxNjo1NzozNS4wMDNaIiwiZGF0YSI6eyJwbGFuIjoicmVmdXNlIn19"}');
+INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_last', 1796057855017, 2, NULL, '{"id":"evt_last","type":"transfer.updated","reason":"handler_failed","message":"the handler \"book\" failed: failed for now","headers":{"host":["127.0.0.1:38917"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["67f306960b93e18c6095b66e7b01e5c60b19b86f910076a101726bf4e96e2f98"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["106"]},"receivedAt":1796057855015,"parkedAt":1796057855017,"lastTriedAt":1796057855021,"attempts":1,"handled":["log","after"],"rawBody":"eyJpZCI6ImV2dF9sYXN0IiwidHlwZSI6InRyYW5zZmVyLnVwZGF0ZWQiLCJjcmVhdGVkX2F0IjoiMjAyNi0xMS0zMFQxNjozMjozNS4wMTRaIiwiZGF0YSI6eyJwbGFuIjoiZmFpbCJ9fQ=="}');
+INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_dropped', 1796057855027, 4, '2026-11-30 16:57:35.038104+00', NULL);
+INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'a6ebb00015e2929b8f6153ea4bf802d4e89abcbae4a8f8f5745aa325ae6880e4', 1796057855040, 5, NULL, '{"id":"a6ebb00015e2929b8f6153ea4bf802d4e89abcbae4a8f8f5745aa325ae6880e4","reason":"body_not_json","message":"the body is not JSON in strict UTF-8","headers":{"host":["127.0.0.1:38917"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["f215c976ac7833f642028c1a03715e3c71a62226e6f8543b23e2fc923210a1a2"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["16"]},"receivedAt":1796057855039,"parkedAt":1796057855040,"attempts":0,"handled":[],"rawBody":"dGhpcyBpcyBub3QgSlNPTg=="}');
+INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_last_running', 1796057855045, 6, NULL, '{"id":"evt_last_running","type":"transfer.updated","reason":"run_abandoned","message":"the process ended while the handlers were running","headers":{"host":["127.0.0.1:38917"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["a3420d62fa7da3ccf0f602ba770ba659a70ddc7a5beb7d713731d7a835d6178c"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["114"]},"receivedAt":1796057855043,"parkedAt":1796057855045,"attempts":1,"handled":[],"runningUntil":1796058095044,"rawBody":"eyJpZCI6ImV2dF9sYXN0X3J1bm5pbmciLCJ0eXBlIjoidHJhbnNmZXIudXBkYXRlZCIsImNyZWF0ZWRfYXQiOiIyMDI2LTExLTMwVDE2OjMyOjM1LjA0MloiLCJkYXRhIjp7InBsYW4iOiJoYW5nIn19"}');
 
 
 --
 -- Data for Name: events; Type: TABLE DATA; Schema: posthorn; Owner: -
 --
 
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 11:55:27.073873+00', '2026-12-01 11:55:27.083503+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'evt_done', NULL, NULL, NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 11:55:27.104523+00', '2026-12-01 11:55:27.108231+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'sha256:UoP1ljGpDIfhYxVr1KacR-ARyhJp1iqJAeXieb270Ec', NULL, NULL, NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 11:55:27.115111+00', '2026-12-01 11:55:27.120506+00', '2026-11-30 11:45:27.117111+00', '2026-11-30 11:45:27.117111+00', NULL, 1, 1, 0, 'stored', 'evt_failed', 'azgJiLeOWbZ4IDgH1Ry53', '["log","after"]', NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 11:55:27.124929+00', '2026-12-01 11:55:27.124929+00', '2026-11-30 11:45:27.127929+00', '2026-11-30 11:45:27.127929+00', '2026-11-30 11:45:47.127929+00', 1, 1, 0, 'stored', 'evt_running', 'azgJiLeOWbZ4IDgH1Ry54', NULL, NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 11:55:27.153411+00', '2026-12-01 11:55:27.153411+00', '2026-11-30 11:45:27.155411+00', '2026-11-30 11:45:27.155411+00', '2026-11-30 11:45:47.155411+00', 1, 1, 0, 'stored', 'evt_half_done', 'azgJiLeOWbZ4IDgH1Ry55', NULL, NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-30 11:45:47.168754+00', '2026-11-30 11:45:47.168754+00', '2026-11-30 11:45:27.168754+00', '2026-11-30 11:45:27.168754+00', NULL, 0, 0, 0, 'stored', 'evt_unclaimed', '', NULL, '{"azgJiLeOWbZ4IDgH1Ry56": 1796039147168.754000}');
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 11:55:27.167305+00', '2026-12-01 11:55:27.169851+00', '2026-11-30 11:45:27.175305+00', '2026-11-30 11:45:27.175305+00', NULL, 1, 1, 0, 'stored', 'evt_unanswered', 'azgJiLeOWbZ4IDgH1Ry57', NULL, '{"azgJiLeOWbZ4IDgH1Ry57": 1796039147177.096000}');
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 11:55:27.183713+00', '2026-12-01 11:55:27.188772+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'evt_state', NULL, NULL, NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 11:45:27.215558+00', '2026-12-01 11:45:27.224466+00', '2026-11-30 11:45:27.215558+00', '2026-11-30 11:45:27.215558+00', NULL, 1, 1, 0, 'stored', 'evt_last', 'azgJiLeOWbZ4IDgH1Ry510', '["log","after"]', NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 11:55:27.227874+00', '2026-12-01 11:55:27.226737+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'evt_dropped', NULL, NULL, NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 11:45:27.256834+00', '2026-12-01 11:45:27.256834+00', '2026-11-30 11:45:27.256834+00', '2026-11-30 11:45:27.256834+00', '2026-11-30 11:45:47.256834+00', 1, 1, 0, 'stored', 'evt_last_running', 'azgJiLeOWbZ4IDgH1Ry513', NULL, NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 11:55:27.194106+00', '2026-12-01 11:55:27.196222+00', '2026-11-30 11:45:27.197106+00', '2026-11-30 11:45:27.197106+00', '2026-11-30 11:45:47.295222+00', 1, 1, 0, 'stored', 'evt_refused', 'hold:azgJiLeOWbZ4IDgH1Ry514', '["log","after"]', NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 17:07:34.939219+00', '2026-12-01 17:07:34.945224+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'evt_done', NULL, NULL, NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 17:07:34.955616+00', '2026-12-01 17:07:34.95773+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'sha256:UoP1ljGpDIfhYxVr1KacR-ARyhJp1iqJAeXieb270Ec', NULL, NULL, NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 17:07:34.960843+00', '2026-12-01 17:07:34.963768+00', '2026-11-30 16:57:34.962843+00', '2026-11-30 16:57:34.962843+00', NULL, 1, 1, 0, 'stored', 'evt_failed', 'm0cJ-cST-pdjZ2CnlOfE3', '["log","after"]', NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 17:07:34.966856+00', '2026-12-01 17:07:34.966856+00', '2026-11-30 16:57:34.968856+00', '2026-11-30 16:57:34.968856+00', '2026-11-30 16:57:54.968856+00', 1, 1, 0, 'stored', 'evt_running', 'm0cJ-cST-pdjZ2CnlOfE4', NULL, NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 17:07:34.974227+00', '2026-12-01 17:07:34.974227+00', '2026-11-30 16:57:34.976227+00', '2026-11-30 16:57:34.976227+00', '2026-11-30 16:57:54.976227+00', 1, 1, 0, 'stored', 'evt_half_done', 'm0cJ-cST-pdjZ2CnlOfE5', NULL, NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-30 16:57:54.982076+00', '2026-11-30 16:57:54.982076+00', '2026-11-30 16:57:34.982076+00', '2026-11-30 16:57:34.982076+00', NULL, 0, 0, 0, 'stored', 'evt_unclaimed', '', NULL, '{"m0cJ-cST-pdjZ2CnlOfE6": 1796057874982.076000}');
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 17:07:34.985801+00', '2026-12-01 17:07:34.989321+00', '2026-11-30 16:57:34.987801+00', '2026-11-30 16:57:34.987801+00', NULL, 1, 1, 0, 'stored', 'evt_unanswered', 'm0cJ-cST-pdjZ2CnlOfE7', NULL, '{"m0cJ-cST-pdjZ2CnlOfE7": 1796057874990.230000}');
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 17:07:34.991128+00', '2026-12-01 17:07:34.993864+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'evt_state', NULL, NULL, NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 17:07:34.997135+00', '2026-12-01 17:07:35.000096+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'handled:rerun:5:state:3:fix:evt_state', NULL, NULL, NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 17:07:34.996514+00', '2026-12-01 17:07:35.000795+00', '2026-11-30 16:57:34.998514+00', '2026-11-30 16:57:34.998514+00', NULL, 0, 0, 0, 'stored', 'handled:rerun-turn:5:state:evt_state', 'hold:m0cJ-cST-pdjZ2CnlOfE9', NULL, NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 16:57:35.016159+00', '2026-12-01 16:57:35.02256+00', '2026-11-30 16:57:35.016159+00', '2026-11-30 16:57:35.016159+00', NULL, 1, 1, 0, 'stored', 'evt_last', 'm0cJ-cST-pdjZ2CnlOfE12', '["log","after"]', NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 17:07:35.023528+00', '2026-12-01 17:07:35.024135+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'evt_dropped', NULL, NULL, NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 16:57:35.04401+00', '2026-12-01 16:57:35.04401+00', '2026-11-30 16:57:35.04401+00', '2026-11-30 16:57:35.04401+00', '2026-11-30 16:57:55.04401+00', 1, 1, 0, 'stored', 'evt_last_running', 'm0cJ-cST-pdjZ2CnlOfE15', NULL, NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 17:07:35.004084+00', '2026-12-01 17:07:35.003744+00', '2026-11-30 16:57:35.005084+00', '2026-11-30 16:57:35.005084+00', '2026-11-30 16:57:55.051744+00', 1, 1, 0, 'stored', 'evt_refused', 'hold:m0cJ-cST-pdjZ2CnlOfE16', '["log","after"]', NULL);
 
 
 --
 -- Data for Name: inbox; Type: TABLE DATA; Schema: posthorn; Owner: -
 --
 
-INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'evt_done', 'book', '2026-11-30 11:45:27.093406+00');
-INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'sha256:UoP1ljGpDIfhYxVr1KacR-ARyhJp1iqJAeXieb270Ec', 'book', '2026-11-30 11:45:27.109938+00');
-INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'evt_half_done', 'book', '2026-11-30 11:45:27.160339+00');
-INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'evt_state', 'state', '2026-11-30 11:45:27.187309+00');
+INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'evt_done', 'book', '2026-11-30 16:57:34.948094+00');
+INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'sha256:UoP1ljGpDIfhYxVr1KacR-ARyhJp1iqJAeXieb270Ec', 'book', '2026-11-30 16:57:34.958314+00');
+INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'evt_half_done', 'book', '2026-11-30 16:57:34.977363+00');
+INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'evt_state', 'state', '2026-11-30 16:57:34.992952+00');
 
 
 --
 -- Data for Name: inbox_latest; Type: TABLE DATA; Schema: posthorn; Owner: -
 --
 
-INSERT INTO posthorn.inbox_latest (scope, handler, key, created_at, rank, rank_at) VALUES ('stored', 'state', 'SUB1', '2026-11-30 11:45:27.182+00', 0, '2026-11-30 11:45:27.182+00');
+INSERT INTO posthorn.inbox_latest (scope, handler, key, created_at, rank, rank_at) VALUES ('stored', 'state', 'SUB1', '2026-11-30 16:57:34.996+00', 0, '2026-11-30 16:57:34.996+00');
+
+
+--
+-- Data for Name: inbox_reruns; Type: TABLE DATA; Schema: posthorn; Owner: -
+--
+
+INSERT INTO posthorn.inbox_reruns (scope, event_key, handler, run, handled_at) VALUES ('stored', 'evt_state', 'state', 'fix', '2026-11-30 16:57:35.000273+00');
 
 
 --
@@ -570,10 +624,11 @@ INSERT INTO posthorn.inbox_latest (scope, handler, key, created_at, rank, rank_a
 -- Data for Name: migrations; Type: TABLE DATA; Schema: posthorn; Owner: -
 --
 
-INSERT INTO posthorn.migrations (version, applied_at) VALUES (1, '2026-11-30 11:45:27.020648+00');
-INSERT INTO posthorn.migrations (version, applied_at) VALUES (2, '2026-11-30 11:45:27.020648+00');
-INSERT INTO posthorn.migrations (version, applied_at) VALUES (3, '2026-11-30 11:45:27.020648+00');
-INSERT INTO posthorn.migrations (version, applied_at) VALUES (4, '2026-11-30 11:45:27.020648+00');
+INSERT INTO posthorn.migrations (version, applied_at) VALUES (1, '2026-11-30 16:57:34.892503+00');
+INSERT INTO posthorn.migrations (version, applied_at) VALUES (2, '2026-11-30 16:57:34.892503+00');
+INSERT INTO posthorn.migrations (version, applied_at) VALUES (3, '2026-11-30 16:57:34.892503+00');
+INSERT INTO posthorn.migrations (version, applied_at) VALUES (4, '2026-11-30 16:57:34.892503+00');
+INSERT INTO posthorn.migrations (version, applied_at) VALUES (5, '2026-11-30 16:57:34.892503+00');
 
 
 --
@@ -589,7 +644,7 @@ INSERT INTO public.ledger (event_id) VALUES ('evt_half_done');
 -- Data for Name: states; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.states (id, event_id, created_at) VALUES ('SUB1', 'evt_state', '2026-11-30 11:45:27.182+00');
+INSERT INTO public.states (id, event_id, created_at) VALUES ('SUB1', 'evt_state', '2026-11-30 16:57:34.996+00');
 
 
 --
@@ -629,6 +684,14 @@ ALTER TABLE ONLY posthorn.inbox_latest
 
 ALTER TABLE ONLY posthorn.inbox
     ADD CONSTRAINT inbox_pkey PRIMARY KEY (scope, event_key, handler);
+
+
+--
+-- Name: inbox_reruns inbox_reruns_pkey; Type: CONSTRAINT; Schema: posthorn; Owner: -
+--
+
+ALTER TABLE ONLY posthorn.inbox_reruns
+    ADD CONSTRAINT inbox_reruns_pkey PRIMARY KEY (scope, event_key, handler, run);
 
 
 --
