@@ -301,10 +301,9 @@ CREATE FUNCTION posthorn.record_rerun(p_scope text, p_event_key text, p_handler 
 begin
   -- Until the end of the transaction.
   perform set_config('idle_in_transaction_session_timeout', p_idle, true);
+  -- A row that is there stays as it is, and is locked.
   insert into "posthorn".inbox (scope, event_key, handler) values (p_scope, p_event_key, p_handler)
-  on conflict do nothing;
-  perform from "posthorn".inbox
-  where scope = p_scope and event_key = p_event_key and handler = p_handler for update;
+  on conflict (scope, event_key, handler) do update set handled_at = excluded.handled_at where false;
   insert into "posthorn".inbox_reruns (scope, event_key, handler, run)
   values (p_scope, p_event_key, p_handler, p_run) on conflict do nothing;
   if not found then return 'handled_before'; end if;
@@ -563,55 +562,55 @@ CREATE TABLE public.states (
 -- Data for Name: dead_letters; Type: TABLE DATA; Schema: posthorn; Owner: -
 --
 
-INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_refused', 1796057855009, 1, NULL, '{"id":"evt_refused","type":"transfer.updated","reason":"handler_failed_permanently","message":"the handler \"book\" failed: refused for good","headers":{"host":["127.0.0.1:38917"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["a6842e48730dea6de2bda11eb2da9e1c64e5704a129c8b1079f6871f8b1979e0"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["111"]},"receivedAt":1796057855004,"parkedAt":1796057855009,"attempts":1,"handled":["log","after"],"rawBody":"eyJpZCI6ImV2dF9yZWZ1c2VkIiwidHlwZSI6InRyYW5zZmVyLnVwZGF0ZWQiLCJjcmVhdGVkX2F0IjoiMjAyNi0xMS0zMFQxNjo1NzozNS4wMDNaIiwiZGF0YSI6eyJwbGFuIjoicmVmdXNlIn19"}');
-INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_last', 1796057855017, 2, NULL, '{"id":"evt_last","type":"transfer.updated","reason":"handler_failed","message":"the handler \"book\" failed: failed for now","headers":{"host":["127.0.0.1:38917"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["67f306960b93e18c6095b66e7b01e5c60b19b86f910076a101726bf4e96e2f98"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["106"]},"receivedAt":1796057855015,"parkedAt":1796057855017,"lastTriedAt":1796057855021,"attempts":1,"handled":["log","after"],"rawBody":"eyJpZCI6ImV2dF9sYXN0IiwidHlwZSI6InRyYW5zZmVyLnVwZGF0ZWQiLCJjcmVhdGVkX2F0IjoiMjAyNi0xMS0zMFQxNjozMjozNS4wMTRaIiwiZGF0YSI6eyJwbGFuIjoiZmFpbCJ9fQ=="}');
-INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_dropped', 1796057855027, 4, '2026-11-30 16:57:35.038104+00', NULL);
-INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'a6ebb00015e2929b8f6153ea4bf802d4e89abcbae4a8f8f5745aa325ae6880e4', 1796057855040, 5, NULL, '{"id":"a6ebb00015e2929b8f6153ea4bf802d4e89abcbae4a8f8f5745aa325ae6880e4","reason":"body_not_json","message":"the body is not JSON in strict UTF-8","headers":{"host":["127.0.0.1:38917"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["f215c976ac7833f642028c1a03715e3c71a62226e6f8543b23e2fc923210a1a2"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["16"]},"receivedAt":1796057855039,"parkedAt":1796057855040,"attempts":0,"handled":[],"rawBody":"dGhpcyBpcyBub3QgSlNPTg=="}');
-INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_last_running', 1796057855045, 6, NULL, '{"id":"evt_last_running","type":"transfer.updated","reason":"run_abandoned","message":"the process ended while the handlers were running","headers":{"host":["127.0.0.1:38917"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["a3420d62fa7da3ccf0f602ba770ba659a70ddc7a5beb7d713731d7a835d6178c"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["114"]},"receivedAt":1796057855043,"parkedAt":1796057855045,"attempts":1,"handled":[],"runningUntil":1796058095044,"rawBody":"eyJpZCI6ImV2dF9sYXN0X3J1bm5pbmciLCJ0eXBlIjoidHJhbnNmZXIudXBkYXRlZCIsImNyZWF0ZWRfYXQiOiIyMDI2LTExLTMwVDE2OjMyOjM1LjA0MloiLCJkYXRhIjp7InBsYW4iOiJoYW5nIn19"}');
+INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_refused', 1796060536137, 1, NULL, '{"id":"evt_refused","type":"transfer.updated","reason":"handler_failed_permanently","message":"the handler \"book\" failed: refused for good","headers":{"host":["127.0.0.1:33929"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["a9d12dff0dc03595759bcda80eeb76ed33eab169d58edbe7f6803000d3c2234f"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["111"]},"receivedAt":1796060536128,"parkedAt":1796060536137,"attempts":1,"handled":["log","after"],"rawBody":"eyJpZCI6ImV2dF9yZWZ1c2VkIiwidHlwZSI6InRyYW5zZmVyLnVwZGF0ZWQiLCJjcmVhdGVkX2F0IjoiMjAyNi0xMS0zMFQxNzo0MjoxNi4xMjRaIiwiZGF0YSI6eyJwbGFuIjoicmVmdXNlIn19"}');
+INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_last', 1796060536158, 2, NULL, '{"id":"evt_last","type":"transfer.updated","reason":"handler_failed","message":"the handler \"book\" failed: failed for now","headers":{"host":["127.0.0.1:33929"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["25a4f1e66f5cd37a0a0b1185a2d9439885de32b7e670ffe395f153e0bc122265"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["106"]},"receivedAt":1796060536152,"parkedAt":1796060536158,"lastTriedAt":1796060536166,"attempts":1,"handled":["log","after"],"rawBody":"eyJpZCI6ImV2dF9sYXN0IiwidHlwZSI6InRyYW5zZmVyLnVwZGF0ZWQiLCJjcmVhdGVkX2F0IjoiMjAyNi0xMS0zMFQxNzoxNzoxNi4xNTFaIiwiZGF0YSI6eyJwbGFuIjoiZmFpbCJ9fQ=="}');
+INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_dropped', 1796060536182, 4, '2026-11-30 17:42:16.206899+00', NULL);
+INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'a6ebb00015e2929b8f6153ea4bf802d4e89abcbae4a8f8f5745aa325ae6880e4', 1796060536216, 5, NULL, '{"id":"a6ebb00015e2929b8f6153ea4bf802d4e89abcbae4a8f8f5745aa325ae6880e4","reason":"body_not_json","message":"the body is not JSON in strict UTF-8","headers":{"host":["127.0.0.1:33929"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["f215c976ac7833f642028c1a03715e3c71a62226e6f8543b23e2fc923210a1a2"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["16"]},"receivedAt":1796060536212,"parkedAt":1796060536216,"attempts":0,"handled":[],"rawBody":"dGhpcyBpcyBub3QgSlNPTg=="}');
+INSERT INTO posthorn.dead_letters (scope, key, parked_at, "position", removed_at, letter) VALUES ('stored', 'evt_last_running', 1796060536225, 6, NULL, '{"id":"evt_last_running","type":"transfer.updated","reason":"run_abandoned","message":"the process ended while the handlers were running","headers":{"host":["127.0.0.1:33929"],"connection":["keep-alive"],"content-type":["application/json"],"x-service-signature":["12c5209872d3b967569e1bd2eaaea928e1135ee03dfdd48ff08bef69f921751c"],"accept":["*/*"],"accept-language":["*"],"sec-fetch-mode":["cors"],"user-agent":["node"],"accept-encoding":["gzip, deflate"],"content-length":["114"]},"receivedAt":1796060536220,"parkedAt":1796060536225,"attempts":1,"handled":[],"runningUntil":1796060776224,"rawBody":"eyJpZCI6ImV2dF9sYXN0X3J1bm5pbmciLCJ0eXBlIjoidHJhbnNmZXIudXBkYXRlZCIsImNyZWF0ZWRfYXQiOiIyMDI2LTExLTMwVDE3OjE3OjE2LjIxOVoiLCJkYXRhIjp7InBsYW4iOiJoYW5nIn19"}');
 
 
 --
 -- Data for Name: events; Type: TABLE DATA; Schema: posthorn; Owner: -
 --
 
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 17:07:34.939219+00', '2026-12-01 17:07:34.945224+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'evt_done', NULL, NULL, NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 17:07:34.955616+00', '2026-12-01 17:07:34.95773+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'sha256:UoP1ljGpDIfhYxVr1KacR-ARyhJp1iqJAeXieb270Ec', NULL, NULL, NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 17:07:34.960843+00', '2026-12-01 17:07:34.963768+00', '2026-11-30 16:57:34.962843+00', '2026-11-30 16:57:34.962843+00', NULL, 1, 1, 0, 'stored', 'evt_failed', 'm0cJ-cST-pdjZ2CnlOfE3', '["log","after"]', NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 17:07:34.966856+00', '2026-12-01 17:07:34.966856+00', '2026-11-30 16:57:34.968856+00', '2026-11-30 16:57:34.968856+00', '2026-11-30 16:57:54.968856+00', 1, 1, 0, 'stored', 'evt_running', 'm0cJ-cST-pdjZ2CnlOfE4', NULL, NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 17:07:34.974227+00', '2026-12-01 17:07:34.974227+00', '2026-11-30 16:57:34.976227+00', '2026-11-30 16:57:34.976227+00', '2026-11-30 16:57:54.976227+00', 1, 1, 0, 'stored', 'evt_half_done', 'm0cJ-cST-pdjZ2CnlOfE5', NULL, NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-30 16:57:54.982076+00', '2026-11-30 16:57:54.982076+00', '2026-11-30 16:57:34.982076+00', '2026-11-30 16:57:34.982076+00', NULL, 0, 0, 0, 'stored', 'evt_unclaimed', '', NULL, '{"m0cJ-cST-pdjZ2CnlOfE6": 1796057874982.076000}');
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 17:07:34.985801+00', '2026-12-01 17:07:34.989321+00', '2026-11-30 16:57:34.987801+00', '2026-11-30 16:57:34.987801+00', NULL, 1, 1, 0, 'stored', 'evt_unanswered', 'm0cJ-cST-pdjZ2CnlOfE7', NULL, '{"m0cJ-cST-pdjZ2CnlOfE7": 1796057874990.230000}');
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 17:07:34.991128+00', '2026-12-01 17:07:34.993864+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'evt_state', NULL, NULL, NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 17:07:34.997135+00', '2026-12-01 17:07:35.000096+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'handled:rerun:5:state:3:fix:evt_state', NULL, NULL, NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 17:07:34.996514+00', '2026-12-01 17:07:35.000795+00', '2026-11-30 16:57:34.998514+00', '2026-11-30 16:57:34.998514+00', NULL, 0, 0, 0, 'stored', 'handled:rerun-turn:5:state:evt_state', 'hold:m0cJ-cST-pdjZ2CnlOfE9', NULL, NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 16:57:35.016159+00', '2026-12-01 16:57:35.02256+00', '2026-11-30 16:57:35.016159+00', '2026-11-30 16:57:35.016159+00', NULL, 1, 1, 0, 'stored', 'evt_last', 'm0cJ-cST-pdjZ2CnlOfE12', '["log","after"]', NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 17:07:35.023528+00', '2026-12-01 17:07:35.024135+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'evt_dropped', NULL, NULL, NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 16:57:35.04401+00', '2026-12-01 16:57:35.04401+00', '2026-11-30 16:57:35.04401+00', '2026-11-30 16:57:35.04401+00', '2026-11-30 16:57:55.04401+00', 1, 1, 0, 'stored', 'evt_last_running', 'm0cJ-cST-pdjZ2CnlOfE15', NULL, NULL);
-INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 17:07:35.004084+00', '2026-12-01 17:07:35.003744+00', '2026-11-30 16:57:35.005084+00', '2026-11-30 16:57:35.005084+00', '2026-11-30 16:57:55.051744+00', 1, 1, 0, 'stored', 'evt_refused', 'hold:m0cJ-cST-pdjZ2CnlOfE16', '["log","after"]', NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 17:52:15.900429+00', '2026-12-01 17:52:15.920255+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'evt_done', NULL, NULL, NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 17:52:15.946446+00', '2026-12-01 17:52:15.958351+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'sha256:UoP1ljGpDIfhYxVr1KacR-ARyhJp1iqJAeXieb270Ec', NULL, NULL, NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 17:52:15.970152+00', '2026-12-01 17:52:15.986612+00', '2026-11-30 17:42:15.976152+00', '2026-11-30 17:42:15.976152+00', NULL, 1, 1, 0, 'stored', 'evt_failed', 'tWGJIqZP2Sp5ahq0XZv83', '["log","after"]', NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 17:52:15.995775+00', '2026-12-01 17:52:15.995775+00', '2026-11-30 17:42:16.002775+00', '2026-11-30 17:42:16.002775+00', '2026-11-30 17:42:36.002775+00', 1, 1, 0, 'stored', 'evt_running', 'tWGJIqZP2Sp5ahq0XZv84', NULL, NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 17:52:16.029152+00', '2026-12-01 17:52:16.029152+00', '2026-11-30 17:42:16.030152+00', '2026-11-30 17:42:16.030152+00', '2026-11-30 17:42:36.030152+00', 1, 1, 0, 'stored', 'evt_half_done', 'tWGJIqZP2Sp5ahq0XZv85', NULL, NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-11-30 17:42:36.073109+00', '2026-11-30 17:42:36.073109+00', '2026-11-30 17:42:16.073109+00', '2026-11-30 17:42:16.073109+00', NULL, 0, 0, 0, 'stored', 'evt_unclaimed', '', NULL, '{"tWGJIqZP2Sp5ahq0XZv86": 1796060556073.109000}');
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 17:52:16.063527+00', '2026-12-01 17:52:16.074448+00', '2026-11-30 17:42:16.072527+00', '2026-11-30 17:42:16.072527+00', NULL, 1, 1, 0, 'stored', 'evt_unanswered', 'tWGJIqZP2Sp5ahq0XZv87', NULL, '{"tWGJIqZP2Sp5ahq0XZv87": 1796060556083.079000}');
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 17:52:16.086166+00', '2026-12-01 17:52:16.091798+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'evt_state', NULL, NULL, NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 17:52:16.10103+00', '2026-12-01 17:52:16.114418+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'handled:rerun:5:state:3:fix:evt_state', NULL, NULL, NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 17:52:16.103018+00', '2026-12-01 17:52:16.118441+00', '2026-11-30 17:42:16.108018+00', '2026-11-30 17:42:16.108018+00', NULL, 0, 0, 0, 'stored', 'handled:rerun-turn:5:state:evt_state', 'hold:tWGJIqZP2Sp5ahq0XZv89', NULL, NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 17:42:16.153224+00', '2026-12-01 17:42:16.167787+00', '2026-11-30 17:42:16.153224+00', '2026-11-30 17:42:16.153224+00', NULL, 1, 1, 0, 'stored', 'evt_last', 'tWGJIqZP2Sp5ahq0XZv812', '["log","after"]', NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 17:52:16.170209+00', '2026-12-01 17:52:16.171615+00', NULL, NULL, NULL, NULL, NULL, NULL, 'stored', 'evt_dropped', NULL, NULL, NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 17:42:16.220992+00', '2026-12-01 17:42:16.220992+00', '2026-11-30 17:42:16.220992+00', '2026-11-30 17:42:16.220992+00', '2026-11-30 17:42:36.220992+00', 1, 1, 0, 'stored', 'evt_last_running', 'tWGJIqZP2Sp5ahq0XZv815', NULL, NULL);
+INSERT INTO posthorn.events (first_expires_at, expires_at, first_claimed_at, counted_at, lease_ends_at, attempt, spaced_attempts, abandoned, scope, key, token, handled, refused) VALUES ('2026-12-01 17:52:16.126+00', '2026-12-01 17:52:16.125768+00', '2026-11-30 17:42:16.13+00', '2026-11-30 17:42:16.13+00', '2026-11-30 17:42:36.237768+00', 1, 1, 0, 'stored', 'evt_refused', 'hold:tWGJIqZP2Sp5ahq0XZv816', '["log","after"]', NULL);
 
 
 --
 -- Data for Name: inbox; Type: TABLE DATA; Schema: posthorn; Owner: -
 --
 
-INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'evt_done', 'book', '2026-11-30 16:57:34.948094+00');
-INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'sha256:UoP1ljGpDIfhYxVr1KacR-ARyhJp1iqJAeXieb270Ec', 'book', '2026-11-30 16:57:34.958314+00');
-INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'evt_half_done', 'book', '2026-11-30 16:57:34.977363+00');
-INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'evt_state', 'state', '2026-11-30 16:57:34.992952+00');
+INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'evt_done', 'book', '2026-11-30 17:42:15.92502+00');
+INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'sha256:UoP1ljGpDIfhYxVr1KacR-ARyhJp1iqJAeXieb270Ec', 'book', '2026-11-30 17:42:15.954627+00');
+INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'evt_half_done', 'book', '2026-11-30 17:42:16.039932+00');
+INSERT INTO posthorn.inbox (scope, event_key, handler, handled_at) VALUES ('stored', 'evt_state', 'state', '2026-11-30 17:42:16.089364+00');
 
 
 --
 -- Data for Name: inbox_latest; Type: TABLE DATA; Schema: posthorn; Owner: -
 --
 
-INSERT INTO posthorn.inbox_latest (scope, handler, key, created_at, rank, rank_at) VALUES ('stored', 'state', 'SUB1', '2026-11-30 16:57:34.996+00', 0, '2026-11-30 16:57:34.996+00');
+INSERT INTO posthorn.inbox_latest (scope, handler, key, created_at, rank, rank_at) VALUES ('stored', 'state', 'SUB1', '2026-11-30 17:42:16.1+00', 0, '2026-11-30 17:42:16.1+00');
 
 
 --
 -- Data for Name: inbox_reruns; Type: TABLE DATA; Schema: posthorn; Owner: -
 --
 
-INSERT INTO posthorn.inbox_reruns (scope, event_key, handler, run, handled_at) VALUES ('stored', 'evt_state', 'state', 'fix', '2026-11-30 16:57:35.000273+00');
+INSERT INTO posthorn.inbox_reruns (scope, event_key, handler, run, handled_at) VALUES ('stored', 'evt_state', 'state', 'fix', '2026-11-30 17:42:16.10993+00');
 
 
 --
@@ -624,11 +623,11 @@ INSERT INTO posthorn.inbox_reruns (scope, event_key, handler, run, handled_at) V
 -- Data for Name: migrations; Type: TABLE DATA; Schema: posthorn; Owner: -
 --
 
-INSERT INTO posthorn.migrations (version, applied_at) VALUES (1, '2026-11-30 16:57:34.892503+00');
-INSERT INTO posthorn.migrations (version, applied_at) VALUES (2, '2026-11-30 16:57:34.892503+00');
-INSERT INTO posthorn.migrations (version, applied_at) VALUES (3, '2026-11-30 16:57:34.892503+00');
-INSERT INTO posthorn.migrations (version, applied_at) VALUES (4, '2026-11-30 16:57:34.892503+00');
-INSERT INTO posthorn.migrations (version, applied_at) VALUES (5, '2026-11-30 16:57:34.892503+00');
+INSERT INTO posthorn.migrations (version, applied_at) VALUES (1, '2026-11-30 17:42:15.823823+00');
+INSERT INTO posthorn.migrations (version, applied_at) VALUES (2, '2026-11-30 17:42:15.823823+00');
+INSERT INTO posthorn.migrations (version, applied_at) VALUES (3, '2026-11-30 17:42:15.823823+00');
+INSERT INTO posthorn.migrations (version, applied_at) VALUES (4, '2026-11-30 17:42:15.823823+00');
+INSERT INTO posthorn.migrations (version, applied_at) VALUES (5, '2026-11-30 17:42:15.823823+00');
 
 
 --
@@ -644,7 +643,7 @@ INSERT INTO public.ledger (event_id) VALUES ('evt_half_done');
 -- Data for Name: states; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.states (id, event_id, created_at) VALUES ('SUB1', 'evt_state', '2026-11-30 16:57:34.996+00');
+INSERT INTO public.states (id, event_id, created_at) VALUES ('SUB1', 'evt_state', '2026-11-30 17:42:16.1+00');
 
 
 --
