@@ -70,7 +70,8 @@ function die(world: World, process: SimulatedProcess): void {
 
 function loseAnswer(world: World, operation: Operation): void {
   operation.isLost = true;
-  if (operation.token !== undefined && operation.kind !== 'claim') world.promises.mayLeaseRunOut = true;
+  if (operation.token !== undefined && operation.kind !== 'claim')
+    world.promises.claims.mayLeaseRunOut = true;
   world.late.push(operation);
 }
 

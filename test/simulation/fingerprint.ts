@@ -73,7 +73,7 @@ export function readState(world: World, sink: Sink): void {
   for (const operation of world.late) {
     reader.read(operation.process);
     reader.readOperation(operation);
-    if (operation.kind === 'claim') reader.read(promises.refusedUntil(operation.token));
+    if (operation.kind === 'claim') reader.read(promises.claims.refusedUntil(operation.token));
   }
   for (const { process, isLast, state, sentAt } of deliveries)
     reader.read([process.name, isLast, state, state === 'waiting' ? sentAt : 0]);

@@ -123,7 +123,7 @@ export class SimulatedProcess {
       },
       release: (request) =>
         this.#ask('release', request, () => {
-          promises.noteRelease(request.token);
+          promises.claims.noteRelease(request.token);
           return recordOf(request.id).release(memory, request);
         }),
       peek: (request) =>
@@ -138,7 +138,7 @@ export class SimulatedProcess {
     const { promises, tokens } = this.#world;
     if (kind !== 'complete' && !tokens.has(token)) {
       tokens.set(token, this.name);
-      promises.noteToken(id, token);
+      promises.claims.noteToken(id, token);
     }
     return send(this.pending, kind, token, request, perform);
   }

@@ -6,6 +6,7 @@ import type {
   RenewResult,
 } from '../../src/receiver/dedupe/store.ts';
 import type { HandlerContext } from '../../src/receiver/handling/handlers/route.ts';
+import { ClaimPromises } from './claim-promises.ts';
 import { clock } from './clock.ts';
 import { LetterWriters } from './letter-writers.ts';
 import type { Operation } from './operations.ts';
@@ -23,37 +24,29 @@ export class Promises {
   isHandled = false;
   /** The event was given up. */
   isDropped = false;
-  /** An operation of a claim that was granted got no answer: its lease may run out. */
-  mayLeaseRunOut = false;
   readonly letterWriters: LetterWriters = new LetterWriters();
+  readonly claims: ClaimPromises;
   readonly reruns: RerunPromises;
-  /** A claim came later than a store refuses it, and was granted. */
-  #isPastLimit = false;
-  /** Until when the claims of each token are refused that was given back. */
-  readonly #refusals: Map<string, number> = new Map();
-  /** The tokens of claims that are not runs: of a drop or a rerun that has begun before any run. */
-  readonly #ofNoRun = new Set<string>();
   /** Tokens that were given the id although the completion was recorded. */
   readonly #late = new Set<string>();
   readonly #world: World;
 
   constructor(world: World) {
     this.#world = world;
+    this.claims = new ClaimPromises(world, (promise) => this.break(promise));
     this.reruns = new RerunPromises(world, (promise) => this.break(promise));
   }
 
   /** Everything that a later check depends on. */
   get facts(): readonly unknown[] {
     const leases = this.#running().map((token) => Math.max(clock.now, this.#world.leaseOf(token)));
-    const { mayLeaseRunOut } = this;
     return [
       this.isHandled,
       this.isDropped,
       this.isRecorded,
       this.#late,
       leases,
-      mayLeaseRunOut,
-      this.#isPastLimit,
+      this.claims.facts,
       this.letterWriters.facts,
       this.reruns.facts,
     ];
@@ -64,27 +57,8 @@ export class Promises {
     return this.#world.record.wasCompleted;
   }
 
-  /** Until when the claims of a token are refused; now if that is over, and undefined if they are not. */
-  refusedUntil(token = ''): number | undefined {
-    const until = this.#refusals.get(token);
-    return until === undefined ? undefined : Math.max(clock.now, until);
-  }
-
-  /** The store is asked to give a claim back. */
-  noteRelease(token: string): void {
-    this.#refusals.set(token, clock.now + times.leaseMs);
-  }
-
   break(promise: PromiseText): void {
     this.broken ??= promise;
-  }
-
-  /** A claim is sent with a new token. */
-  noteToken(id: string, token: string): void {
-    const { calls, deliveries } = this.#world;
-    const hasNoRun =
-      deliveries.length === 0 && calls.every(({ name }) => name === 'drop' || name === 'rerun');
-    if (hasNoRun && !this.reruns.isRun(id)) this.#ofNoRun.add(token);
   }
 
   noteClaim<Answer extends ClaimResult | RenewResult>({ id, token }: ClaimRequest, answer: Answer): Answer {
@@ -93,32 +67,9 @@ export class Promises {
     const isAbandoned = 'abandoned' in answer && answer.abandoned > 0;
     if (isAbandoned && this.#world.faults.size === 0) this.break('without a fault no lease runs out');
     if (record.wasCompleted && (state === 'claimed' || state === 'held')) this.#late.add(token);
-    if (state === 'claimed') this.#checkCounts(record, token);
-    if (state === 'busy') this.#checkBusy(record, token);
+    if (state === 'claimed') this.claims.noteGranted(record, token);
+    if (state === 'busy') this.claims.noteBusy(record, token);
     return answer;
-  }
-
-  /** The store has granted a claim, and counts the claim before it. */
-  #checkCounts({ abandoned = '', hasCountedHold }: StoreRecord, token: string): void {
-    this.#isPastLimit ||= this.refusedUntil(token) === clock.now;
-    if (hasCountedHold || this.#ofNoRun.has(abandoned))
-      this.break('a claim that is not a run is neither an attempt nor abandoned');
-    if (this.refusedUntil(abandoned) !== undefined) this.#noteLeft();
-  }
-
-  /** A claim is left in the store until its lease has run out. */
-  #noteLeft(): void {
-    const { faults } = this.#world;
-    const isExcused =
-      faults.has('crash') || faults.has('standstill') || this.mayLeaseRunOut || this.#isPastLimit;
-    if (!isExcused) this.break('a claim is given back by its process');
-  }
-
-  /** A claim that comes late may take the id only once it is not refused any more. */
-  #checkBusy(record: StoreRecord, token: string): void {
-    const isOfOther = record.state === 'processing' && record.token !== token;
-    if (isOfOther && this.refusedUntil(record.token) !== undefined && !this.#isPastLimit)
-      this.break('nobody is shut out by a claim that was given back');
   }
 
   noteCompletion({ token }: CompleteRequest, sentAt: number): void {
@@ -265,7 +216,7 @@ export class Promises {
         this.break('no permit, timer, body or listener is left when nothing happens any more');
     if (calls.some(({ isOver }) => !isOver)) this.break('every replay, drop, accept and rerun ends');
     if (deliveries.some(({ state }) => state === 'waiting')) this.break('every delivery is answered');
-    if ([...records.values()].some(({ state }) => state === 'processing')) this.#noteLeft();
+    if ([...records.values()].some(({ state }) => state === 'processing')) this.claims.noteLeft();
     const isRefused = deliveries.some(({ isLast, state }) => isLast && state === 'refused');
     if (isRefused && !faults.has('letter'))
       this.break('the last delivery is not refused while letters can be stored');
