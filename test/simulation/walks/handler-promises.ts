@@ -179,6 +179,8 @@ function checkAlone(world: WalkWorld, run: HandlerRun, event: SimulatedEvent, wh
       token === undefined ||
       (claims.get(other.token)?.faults.size ?? 0) > 0 ||
       event.forgottenAt > 0 ||
+      // Such a run is taken for one with another claim of its process, such as a look at a plain store.
+      world.promises.mayBeUnclaimed(event) ||
       other.rerun !== undefined ||
       isOfOtherId(world, other, run);
     if (isSame || isExcused) continue;
