@@ -5,7 +5,12 @@ import { describe, expect, test } from 'vitest';
 import { diagramOfSteps } from '../receiver/handling/run/run-steps.ts';
 import { mistakes } from '../simulation/mistakes.ts';
 import { promiseTexts } from '../simulation/promise-texts.ts';
-import { acceptMistakes, lateClaimMistakes, walkMistakes } from '../simulation/walks/mistakes.ts';
+import {
+  acceptMistakes,
+  lateClaimMistakes,
+  rerunMistakes,
+  walkMistakes,
+} from '../simulation/walks/mistakes.ts';
 import { type StoreOperation, storeOperations } from '../stores/kit/store-operations.ts';
 import type { StoreRecord } from '../stores/memory/store-model.ts';
 import { packageRoot } from '../support/child-program.ts';
@@ -181,6 +186,7 @@ describe('what is said of the simulated world', () => {
   test('has the promises of concurrency keys that mistakes break, and the number of these mistakes', () => {
     expect(page).toContain(`one of ${walkMistakes.length} mistakes with concurrency keys`);
     expect(page).toContain(`one of ${acceptMistakes.length} with accepts`);
+    expect(page).toContain(`one of ${rerunMistakes.length} with reruns`);
     expect(page).toContain(`or one of ${lateClaimMistakes.length} with late claims`);
     const [, told = ''] = /The promises of keys are:\n\n(.*?)\n\n/s.exec(page) ?? [];
     const broken = new Set(walkMistakes.map(({ promise }) => `- ${promise}`));

@@ -43,6 +43,7 @@ function deliver(world: World, name: string, process: SimulatedProcess): void {
       .receive({ method: 'POST', headers: HEADERS, readBody: () => BODY })
       .then(({ status, body }) => {
         delivery.state = status < 300 ? 'accepted' : 'refused';
+        world.promises.reruns.noteDelivery(body);
         if (delivery.state === 'accepted') world.promises.noteAccepted();
         else {
           world.promises.noteFailed(process);

@@ -2,12 +2,12 @@ import type { Action, ActionSource } from './action.ts';
 import { clock } from './clock.ts';
 import { isOfLetter, isOfStore, type Operation } from './operations.ts';
 import type { SimulatedProcess } from './process.ts';
-import { type Fault, times } from './scope.ts';
+import { type Fault, type ProcessName, times } from './scope.ts';
 import type { World } from './world.ts';
 
 /** The faults that may happen now. */
 export const faults: ActionSource = (world) => {
-  const { calls, processes, record, scope, tokens } = world;
+  const { calls, processes, scope } = world;
   // The last replay is the one that nothing fails of.
   if (world.faultCount === scope.mostFaults || calls.some(({ name }) => name === 'last replay')) return [];
   const actions: Action[] = [];
@@ -25,8 +25,7 @@ export const faults: ActionSource = (world) => {
     if (state !== 'running' || isIdle(process)) continue;
     add('crash', `${name} dies`, () => die(world, process));
     // A process that stands still before its claim, or after it, is only slow.
-    if (tokens.get(record.token ?? '') === name && record.state === 'processing')
-      add('standstill', `${name} stands still`, () => process.freeze());
+    if (hasClaim(world, name)) add('standstill', `${name} stands still`, () => process.freeze());
     for (const operation of pending) {
       const { kind, sentAt, isLost } = operation;
       // An answer that is lost later is as good as lost at once.
@@ -42,6 +41,13 @@ export const faults: ActionSource = (world) => {
   }
   return actions;
 };
+
+/** Whether an id is claimed by the process. */
+function hasClaim({ records, tokens }: World, name: ProcessName): boolean {
+  return [...records.values()].some(
+    ({ state, token = '' }) => state === 'processing' && tokens.get(token) === name,
+  );
+}
 
 function isIdle({ name, pending }: SimulatedProcess): boolean {
   return pending.length === 0 && clock.timers.every(({ process }) => process !== name);
@@ -64,7 +70,8 @@ function die(world: World, process: SimulatedProcess): void {
 
 function loseAnswer(world: World, operation: Operation): void {
   operation.isLost = true;
-  if (operation.token !== undefined && operation.kind !== 'claim') world.promises.mayLeaseRunOut = true;
+  if (operation.token !== undefined && operation.kind !== 'claim')
+    world.promises.claims.mayLeaseRunOut = true;
   world.late.push(operation);
 }
 

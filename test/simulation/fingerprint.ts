@@ -6,6 +6,7 @@ import { waitsFor } from './letter-waits.ts';
 import { isOfLetter, type Operation } from './operations.ts';
 import { times } from './scope.ts';
 import { firesAt, isLastByAge } from './time.ts';
+import { leasesOf } from './watch-leases.ts';
 import type { World } from './world.ts';
 
 /** Fields that only reports and letters show: nothing is decided by them. */
@@ -49,32 +50,37 @@ export interface Sink {
  */
 export function readState(world: World, sink: Sink): void {
   const reader = new Reader(world.tokens, sink, world.scope.faults.includes('letter'));
-  const { deliveries, faults, letters, processes, promises, record } = world;
+  const { deliveries, faults, letters, processes, promises, records } = world;
   for (const { receiver, state, frozenAt, isTold } of processes) {
     reader.read(state);
     reader.read(isTold);
     if (state === 'frozen') reader.read(frozenAt);
     if (state !== 'dead') reader.read(receiver);
   }
-  for (const { name, pending } of processes) {
+  for (const { name, pending, state } of processes) {
     reader.read(name);
+    if (state !== 'dead') for (const lease of leasesOf(name)) reader.read(lease);
     for (const operation of pending) reader.readOperation(operation);
     for (const timer of clock.timers) if (timer.process === name) reader.readTimer(timer);
   }
-  reader.read(record.facts);
+  for (const [id, { facts }] of [...records].sort()) reader.read([id, facts]);
   reader.read([letters, faults, world.faultCount]);
-  for (const { name, process, isOver } of world.calls) reader.read([name, process.name, isOver]);
+  for (const { name, process, begunAt, isOver } of world.calls) {
+    reader.read([name, process.name, isOver]);
+    // A suspended function has the deadline of a run that begins later.
+    if (name === 'rerun' && !isOver) reader.read(begunAt);
+  }
   for (const operation of world.late) {
     reader.read(operation.process);
     reader.readOperation(operation);
-    if (operation.kind === 'claim') reader.read(promises.refusedUntil(operation.token));
+    if (operation.kind === 'claim') reader.read(promises.claims.refusedUntil(operation.token));
   }
   for (const { process, isLast, state, sentAt } of deliveries)
     reader.read([process.name, isLast, state, state === 'waiting' ? sentAt : 0]);
   reader.read(promises.facts);
   reader.read(isLastByAge());
-  // A run that an accept begins later will hold the age of the event.
-  if (world.scope.accepts > 0) reader.read(WALL_START);
+  // A run that an accept or a rerun begins later will hold the age of the event.
+  if (world.scope.accepts > 0 || world.scope.reruns.length > 0) reader.read(WALL_START);
 }
 
 /** The names of the fields that count, by class: all objects of a class have the same. */
@@ -93,9 +99,11 @@ class Reader {
     this.#mayLettersHang = mayLettersHang;
   }
 
-  readOperation({ kind, cause, token, request, sentAt, hasArrived, answer, isLost }: Operation): void {
+  readOperation(operation: Operation): void {
+    const { alsoNeeds, answer, cause, hasArrived, isLost, kind, request, sentAt, token } = operation;
     this.read(kind);
     this.read(token);
+    for (const other of alsoNeeds) this.read(other);
     this.read(request);
     if (isOfLetter(kind)) this.read(cause);
     if (kind !== 'handlers') this.read(sentAt);

@@ -6,10 +6,12 @@ import { isOfLetter, type Operation } from './operations.ts';
 import type { SimulatedProcess } from './process.ts';
 import type { World } from './world.ts';
 
-/** A replay, a drop or an accept. */
+/** A replay, a drop, an accept or a rerun. */
 export interface Call {
-  readonly name: 'replay' | 'drop' | 'last replay' | 'accept';
+  readonly name: 'replay' | 'drop' | 'last replay' | 'accept' | 'rerun';
   readonly process: SimulatedProcess;
+  /** By the monotonic clock. */
+  readonly begunAt: number;
   isOver: boolean;
 }
 
@@ -62,7 +64,7 @@ function isMarked({ runningUntil = 0 }: DeadLetter): boolean {
 
 /** Notes that a call begins. */
 export function begin({ calls }: World, name: Call['name'], process: SimulatedProcess): Call {
-  const call: Call = { name, process, isOver: false };
+  const call: Call = { name, process, begunAt: clock.now, isOver: false };
   calls.push(call);
   return call;
 }

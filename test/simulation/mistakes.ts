@@ -1,6 +1,7 @@
 import { acceptMistakes } from './accept-mistakes.ts';
 import { claimMistakes } from './claim-mistakes.ts';
 import type { PromiseText } from './promise-texts.ts';
+import { rerunMistakes } from './rerun-mistakes.ts';
 import type { ScopeName } from './scope.ts';
 
 /** A mistake that is put into a source while it is bundled. */
@@ -227,4 +228,5 @@ export const mistakes: readonly Mistake[] = [
   },
   ...claimMistakes,
   ...acceptMistakes,
+  ...rerunMistakes,
 ];

@@ -9,6 +9,8 @@ export interface Operation {
   readonly kind: StoreOperation | 'peek' | LetterOperation | 'handlers';
   /** The claim that it belongs to. */
   readonly token: string | undefined;
+  /** The further claims that the handlers of a rerun need. */
+  readonly alsoNeeds: readonly string[];
   /** Its arguments. */
   readonly request: unknown;
   /** The action in which it was sent. */
@@ -38,6 +40,7 @@ export function send<T>(
   token: string | undefined,
   request: unknown,
   perform: () => T,
+  alsoNeeds: readonly string[] = [],
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     let give: (() => void) | undefined;
@@ -45,6 +48,7 @@ export function send<T>(
       process: clock.process,
       kind,
       token,
+      alsoNeeds,
       request,
       cause: clock.action,
       sentAt: clock.now,

@@ -1,14 +1,16 @@
 import { createReceiver } from '../../src/create-receiver.ts';
 import type { DeadLetters } from '../../src/receiver/dead-letters/dead-letters.ts';
+import { isHold } from '../../src/receiver/dedupe/claim-token.ts';
 import type { CompleteRequest, Store } from '../../src/receiver/dedupe/store.ts';
 import type { HandlerContext } from '../../src/receiver/handling/handlers/route.ts';
 import type { Receiver } from '../../src/receiver-interface.ts';
 import type { StoreOperation } from '../stores/kit/store-operations.ts';
 import { clock } from './clock.ts';
-import { KEY } from './event.ts';
+import { HANDLER, KEY } from './event.ts';
 import { receiverText } from './fingerprint.ts';
 import { isOfLetter, type Operation, send } from './operations.ts';
 import { type ProcessName, times } from './scope.ts';
+import type { StoreRecord } from './store-record.ts';
 import type { World } from './world.ts';
 
 /** All that a receiver holds before its first delivery. */
@@ -44,7 +46,7 @@ export class SimulatedProcess {
       // Without an age limit, the retention of an id does not depend on the time.
       maxEventAgeMs: Number.POSITIVE_INFINITY,
     });
-    this.receiver.on('*', (_event, context) => this.#handle(context));
+    this.receiver.on('*', (_event, context) => this.#handle(context), { name: HANDLER });
     this.receiver.observe(() => {});
     newReceiver ??= receiverText(this.receiver);
   }
@@ -67,7 +69,8 @@ export class SimulatedProcess {
       for (const timer of clock.timers) if (timer.process === this.name) timer.hasSeenLetter = true;
     this.run(callback);
     if (operation.kind === 'complete' && operation.token !== undefined) this.#completed.add(operation.token);
-    this.isTold ||= operation.kind === 'release' && isCompleted(operation.answer);
+    const isOfRun = operation.kind === 'release' && !isHold(operation.token ?? '');
+    this.isTold ||= isOfRun && isCompleted(operation.answer);
     this.#world.lastEnded = operation;
   }
 
@@ -95,15 +98,18 @@ export class SimulatedProcess {
   }
 
   #store(): Store {
-    const { memory, record, promises } = this.#world;
+    const { memory, promises } = this.#world;
+    const recordOf = (id: string): StoreRecord => this.#world.recordOf(id);
     return {
       commandTimeoutMs: times.commandTimeoutMs,
       claim: (request) =>
-        this.#ask('claim', request, () => promises.noteClaim(request.token, record.claim(memory, request))),
+        this.#ask('claim', request, () =>
+          promises.noteClaim(request, recordOf(request.id).claim(memory, request)),
+        ),
       renew: (request) => {
         promises.noteRenewal(request.token);
         return this.#ask('renew', request, () =>
-          promises.noteClaim(request.token, record.renew(memory, request)),
+          promises.noteClaim(request, recordOf(request.id).renew(memory, request)),
         );
       },
       complete: (request) => {
@@ -112,26 +118,27 @@ export class SimulatedProcess {
           promises.break('no completion is sent again once it is answered');
         return this.#ask('complete', request, () => {
           promises.noteCompletion(request, sentAt);
-          return record.complete(memory, request);
+          return recordOf(request.id).complete(memory, request);
         });
       },
       release: (request) =>
         this.#ask('release', request, () => {
-          promises.noteRelease(request.token);
-          return record.release(memory, request);
+          promises.claims.noteRelease(request.token);
+          return recordOf(request.id).release(memory, request);
         }),
-      peek: (request) => send(this.pending, 'peek', undefined, request, () => record.peek(memory, request)),
+      peek: (request) =>
+        send(this.pending, 'peek', undefined, request, () => recordOf(request.id).peek(memory, request)),
       refusesLateClaims: true,
     };
   }
 
   /** The token of a drop's or a replay's completion is not that of a claim. */
   #ask<T>(kind: StoreOperation, request: CompleteRequest, perform: () => T): Promise<T> {
-    const { token } = request;
+    const { id, token } = request;
     const { promises, tokens } = this.#world;
     if (kind !== 'complete' && !tokens.has(token)) {
       tokens.set(token, this.name);
-      promises.noteToken(token);
+      promises.claims.noteToken(id, token);
     }
     return send(this.pending, kind, token, request, perform);
   }
@@ -143,12 +150,12 @@ export class SimulatedProcess {
       get: (id) => send(pending, 'get', undefined, id, () => letters.get(id)),
       put: (letter) =>
         send(pending, 'put', undefined, letter, () => {
-          promises.letterWriters.notePut(name, letter);
+          promises.notePut(name, letter);
           letters.set(letter.id, letter);
         }),
       remove: (id) =>
         send(pending, 'remove', undefined, id, () => {
-          promises.noteRemoval();
+          promises.noteRemoval(name);
           return letters.delete(id);
         }),
       list: async function* () {
@@ -158,11 +165,12 @@ export class SimulatedProcess {
   }
 
   #handle(context: HandlerContext): Promise<void> {
-    const { promises, record } = this.#world;
-    promises.noteBegin(this.name, context);
-    return send(this.pending, 'handlers', record.token, context.final, () => {
-      promises.isHandled = true;
-    });
+    const { promises } = this.#world;
+    const [token, ...others] = promises.noteBegin(this.name, context);
+    const succeed = (): void => {
+      if (context.rerun === undefined) promises.isHandled = true;
+    };
+    return send(this.pending, 'handlers', token, context.final, succeed, others);
   }
 }
 

@@ -1,10 +1,20 @@
-import type { ClaimResult, CompleteRequest, RenewResult } from '../../src/receiver/dedupe/store.ts';
+import type { DeadLetter } from '../../src/receiver/dead-letters/dead-letters.ts';
+import type {
+  ClaimRequest,
+  ClaimResult,
+  CompleteRequest,
+  RenewResult,
+} from '../../src/receiver/dedupe/store.ts';
 import type { HandlerContext } from '../../src/receiver/handling/handlers/route.ts';
+import { ClaimPromises } from './claim-promises.ts';
 import { clock } from './clock.ts';
 import { LetterWriters } from './letter-writers.ts';
+import type { Operation } from './operations.ts';
 import type { SimulatedProcess } from './process.ts';
 import type { PromiseText } from './promise-texts.ts';
+import { RerunPromises } from './rerun-promises.ts';
 import { type ProcessName, times } from './scope.ts';
+import type { StoreRecord } from './store-record.ts';
 import type { World } from './world.ts';
 
 /** Watches the world, and notes the first promise that it breaks. */
@@ -14,101 +24,55 @@ export class Promises {
   isHandled = false;
   /** The event was given up. */
   isDropped = false;
-  /** The store has recorded a completion. */
-  isRecorded = false;
-  /** An operation of a claim that was granted got no answer: its lease may run out. */
-  mayLeaseRunOut = false;
   readonly letterWriters: LetterWriters = new LetterWriters();
-  /** A claim came later than a store refuses it, and was granted. */
-  #isPastLimit = false;
-  /** Until when the claims of each token are refused that was given back. */
-  readonly #refusals: Map<string, number> = new Map();
-  /** The tokens of a drop that has begun before any run. */
-  readonly #ofDrop = new Set<string>();
+  readonly claims: ClaimPromises;
+  readonly reruns: RerunPromises;
   /** Tokens that were given the id although the completion was recorded. */
   readonly #late = new Set<string>();
   readonly #world: World;
 
   constructor(world: World) {
     this.#world = world;
+    this.claims = new ClaimPromises(world, (promise) => this.break(promise));
+    this.reruns = new RerunPromises(world, (promise) => this.break(promise));
   }
 
   /** Everything that a later check depends on. */
   get facts(): readonly unknown[] {
-    const { record } = this.#world;
-    const leases = this.#running().map((token) => Math.max(clock.now, record.leaseOf(token)));
-    const { mayLeaseRunOut } = this;
+    const leases = this.#running().map((token) => Math.max(clock.now, this.#world.leaseOf(token)));
     return [
       this.isHandled,
       this.isDropped,
       this.isRecorded,
       this.#late,
       leases,
-      mayLeaseRunOut,
-      this.#isPastLimit,
+      this.claims.facts,
       this.letterWriters.facts,
+      this.reruns.facts,
     ];
   }
 
-  /** Until when the claims of a token are refused; now if that is over, and undefined if they are not. */
-  refusedUntil(token = ''): number | undefined {
-    const until = this.#refusals.get(token);
-    return until === undefined ? undefined : Math.max(clock.now, until);
-  }
-
-  /** The store is asked to give a claim back. */
-  noteRelease(token: string): void {
-    this.#refusals.set(token, clock.now + times.leaseMs);
+  /** The store has recorded a completion of the event. */
+  get isRecorded(): boolean {
+    return this.#world.record.wasCompleted;
   }
 
   break(promise: PromiseText): void {
     this.broken ??= promise;
   }
 
-  /** A claim is sent with a new token. */
-  noteToken(token: string): void {
-    const { calls, deliveries } = this.#world;
-    if (deliveries.length === 0 && calls.every(({ name }) => name === 'drop')) this.#ofDrop.add(token);
-  }
-
-  noteClaim<Answer extends ClaimResult | RenewResult>(token: string, answer: Answer): Answer {
+  noteClaim<Answer extends ClaimResult | RenewResult>({ id, token }: ClaimRequest, answer: Answer): Answer {
     const { state } = answer;
+    const record = this.#world.recordOf(id);
     const isAbandoned = 'abandoned' in answer && answer.abandoned > 0;
     if (isAbandoned && this.#world.faults.size === 0) this.break('without a fault no lease runs out');
-    if (this.isRecorded && (state === 'claimed' || state === 'held')) this.#late.add(token);
-    if (state === 'claimed') this.#checkCounts(token);
-    if (state === 'busy') this.#checkBusy(token);
+    if (record.wasCompleted && (state === 'claimed' || state === 'held')) this.#late.add(token);
+    if (state === 'claimed') this.claims.noteGranted(record, token);
+    if (state === 'busy') this.claims.noteBusy(record, token);
     return answer;
   }
 
-  /** The store has granted a claim, and counts the claim before it. */
-  #checkCounts(token: string): void {
-    const { record } = this.#world;
-    const { abandoned = '', hasCountedHold } = record;
-    this.#isPastLimit ||= this.refusedUntil(token) === clock.now;
-    if (hasCountedHold || this.#ofDrop.has(abandoned))
-      this.break('a claim that is not a run is neither an attempt nor abandoned');
-    if (this.refusedUntil(abandoned) !== undefined) this.#noteLeft();
-  }
-
-  /** A claim is left in the store until its lease has run out. */
-  #noteLeft(): void {
-    const { faults } = this.#world;
-    const isExcused =
-      faults.has('crash') || faults.has('standstill') || this.mayLeaseRunOut || this.#isPastLimit;
-    if (!isExcused) this.break('a claim is given back by its process');
-  }
-
-  /** A claim that comes late may take the id only once it is not refused any more. */
-  #checkBusy(token: string): void {
-    const { record } = this.#world;
-    const isOfOther = record.state === 'processing' && record.token !== token;
-    if (isOfOther && this.refusedUntil(record.token) !== undefined && !this.#isPastLimit)
-      this.break('nobody is shut out by a claim that was given back');
-  }
-
   noteCompletion({ token }: CompleteRequest, sentAt: number): void {
-    this.isRecorded = true;
     if (token !== 'dropped') return;
     this.isDropped = true;
     const { record } = this.#world;
@@ -121,22 +85,36 @@ export class Promises {
   /** The tokens of the runs whose handlers run. */
   #running(): string[] {
     return this.#world.processes.flatMap(({ pending }) =>
-      pending.flatMap(({ kind, token }) => (kind === 'handlers' && token !== undefined ? [token] : [])),
+      pending.flatMap((operation) => (operation.kind === 'handlers' ? claimsOf(operation) : [])),
     );
   }
 
-  /** The handlers of a process begin. */
-  noteBegin(process: ProcessName, { deadlineAt, final, receivedAt }: HandlerContext): void {
-    const { faults, letters, record, tokens } = this.#world;
+  /** The handlers of a process begin. Returns the tokens of the claims that they need. */
+  noteBegin(process: ProcessName, context: HandlerContext): string[] {
+    const { faults, record } = this.#world;
+    const { rerun } = context;
+    const records = rerun === undefined ? [record] : this.reruns.recordsOf(rerun);
+    if (rerun !== undefined) this.reruns.noteBegin(process, rerun, this.#running());
+    for (const needed of records) this.#checkClaim(process, needed);
+    if (faults.size === 0 && this.#mayRunBeside(process))
+      this.break('without a fault one run at a time has its handlers running, until maxRunMs');
+    if (rerun === undefined) this.#checkLetter(process, context);
+    return records.flatMap(({ token }) => token ?? []);
+  }
+
+  /** Handlers begin on the claim of an id. */
+  #checkClaim(process: ProcessName, record: StoreRecord): void {
     const { token = '' } = record;
-    const isOwn = tokens.get(token) === process && record.leaseEndsAt > clock.now;
+    const isOwn = this.#world.tokens.get(token) === process && record.leaseEndsAt > clock.now;
     if (record.state !== 'completed' && !isOwn) this.break('handlers begin only on a lease that holds');
     const others = this.#running().filter((other) => other !== token);
     if (others.some((other) => record.leaseOf(other) > clock.now))
       this.break('handlers begin only while no other run has a lease that holds');
-    if (faults.size === 0 && this.#mayRunBeside(process))
-      this.break('without a fault one run at a time has its handlers running, until maxRunMs');
     if (this.#late.has(token)) this.break('no handlers begin after the completion is known');
+  }
+
+  #checkLetter(process: ProcessName, { deadlineAt, final, receivedAt }: HandlerContext): void {
+    const { faults, letters, record } = this.#world;
     // The caller of an accept knows of a crash: its letter must be there only if an earlier run did not end.
     const isAccept = deadlineAt - receivedAt === times.maxRunMs && this.#onlyAccepts(process);
     const mustStore = final && (!isAccept || (record.claimed?.abandoned ?? 0) > 0);
@@ -192,12 +170,18 @@ export class Promises {
     if (faults.has('standstill')) return;
     const begunBy = clock.now - times.maxRunMs - times.leaseMs;
     const isTooLate = processes.some(({ pending }) =>
-      pending.some((one) => one.kind === 'handlers' && one.token === token && one.sentAt < begunBy),
+      pending.some((one) => one.kind === 'handlers' && claimsOf(one).includes(token) && one.sentAt < begunBy),
     );
     if (isTooLate) this.break('no lease is renewed for handlers that should have ended long ago');
   }
 
-  noteRemoval(): void {
+  notePut(process: ProcessName, letter: DeadLetter): void {
+    this.letterWriters.notePut(process, letter);
+    this.reruns.noteLetterChange(process);
+  }
+
+  noteRemoval(process: ProcessName): void {
+    this.reruns.noteLetterChange(process);
     this.letterWriters.noteRemoval();
     const isOver = this.isHandled || this.isDropped || this.isRecorded;
     if (!isOver) this.break('no letter is removed before its event is handled or dropped');
@@ -212,24 +196,27 @@ export class Promises {
 
   /** Checked after each action. */
   check(): void {
-    const { record } = this.#world;
-    if (record.state === 'completed') return;
-    const isTaken = this.#running().some(
-      (token) =>
-        record.leaseOf(token) > clock.now && !(record.state === 'processing' && record.token === token),
+    const running = this.#running();
+    const isTaken = [...this.#world.records.values()].some(
+      (record) =>
+        record.state !== 'completed' &&
+        running.some(
+          (token) =>
+            record.leaseOf(token) > clock.now && !(record.state === 'processing' && record.token === token),
+        ),
     );
     if (isTaken) this.break('nobody takes an id from a run whose lease holds');
   }
 
   /** Checked when nothing happens any more, unless a fault does, or somebody chooses to. */
   checkAtRest(): void {
-    const { calls, deliveries, faults, letters, processes, record } = this.#world;
+    const { calls, deliveries, faults, letters, processes, record, records } = this.#world;
     for (const process of processes)
       if (process.state === 'running' && !faults.has('letter') && !process.hasGivenAllBack)
         this.break('no permit, timer, body or listener is left when nothing happens any more');
-    if (calls.some(({ isOver }) => !isOver)) this.break('every replay, every drop and every accept ends');
+    if (calls.some(({ isOver }) => !isOver)) this.break('every replay, drop, accept and rerun ends');
     if (deliveries.some(({ state }) => state === 'waiting')) this.break('every delivery is answered');
-    if (record.state === 'processing') this.#noteLeft();
+    if ([...records.values()].some(({ state }) => state === 'processing')) this.claims.noteLeft();
     const isRefused = deliveries.some(({ isLast, state }) => isLast && state === 'refused');
     if (isRefused && !faults.has('letter'))
       this.break('the last delivery is not refused while letters can be stored');
@@ -242,4 +229,9 @@ export class Promises {
     if (!isKept && deliveries.some(({ isLast }) => isLast))
       this.break('an event that is not handled is parked');
   }
+}
+
+/** The tokens of the claims that handlers need. */
+function claimsOf({ alsoNeeds, token }: Operation): string[] {
+  return token === undefined ? [] : [token, ...alsoNeeds];
 }

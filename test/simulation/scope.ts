@@ -18,11 +18,15 @@ export interface Scope {
   readonly faults: readonly Fault[];
   /** The number of accepts that the application may begin. */
   readonly accepts: number;
+  /** The names of the runs in which the application may rerun the handler, in this order. */
+  readonly reruns: readonly string[];
   /** Whether the letter of the event may be replayed, and whether it may be dropped, once. */
   readonly mayReplay: boolean;
   readonly mayDrop: boolean;
   /** Whether all deliveries are over, and the event is parked, when the world begins. */
   readonly isParked: boolean;
+  /** Whether the store has the event as handled when the world begins. */
+  readonly isHandled: boolean;
   readonly atOnce: AtOnce;
   /**
    * Whether an operation on a letter that hangs may end after all. The fingerprint cannot tell what waits
@@ -36,14 +40,19 @@ export const plain: Scope = {
   processes: ['A', 'B'],
   deliveries: 2,
   accepts: 0,
+  reruns: [],
   mostFaults: 0,
   faults: [],
   mayReplay: false,
   mayDrop: false,
   isParked: false,
+  isHandled: false,
   atOnce: ['renew', 'get', 'remove'],
   mayHangingEnd: false,
 };
+
+/** Two processes that may rerun the handler of an event. */
+const ofHandled: Scope = { ...plain, deliveries: 0, isHandled: true };
 
 /**
  * The settings of all receivers, in milliseconds, short but in proportion. Timers are due at multiples of
@@ -110,6 +119,33 @@ export const scopes = {
     isParked: true,
     accepts: 1,
     mayReplay: true,
+    mostFaults: 1,
+    faults: anyFault,
+  },
+  'a rerun that is repeated, whatever fails once': {
+    ...ofHandled,
+    reruns: ['fix', 'fix'],
+    mostFaults: 1,
+    faults: anyFault,
+  },
+  'two reruns of different names, whatever fails once': {
+    ...ofHandled,
+    reruns: ['fix', 'other fix'],
+    mostFaults: 1,
+    faults: anyFault,
+    atOnce: ['get', 'remove'],
+  },
+  'a rerun beside a delivery of a handled event, whatever fails once': {
+    ...ofHandled,
+    deliveries: 1,
+    reruns: ['fix'],
+    mostFaults: 1,
+    faults: anyFault,
+  },
+  'a rerun beside a delivery of an event that the store has forgotten': {
+    ...plain,
+    deliveries: 1,
+    reruns: ['fix'],
     mostFaults: 1,
     faults: anyFault,
   },

@@ -30,6 +30,8 @@ export class StoreRecord {
   /** When the id was claimed first, and when a claim last counted as an attempt. */
   firstClaimedAt = 0;
   countedAt = 0;
+  /** True once a completion has been recorded, whatever a mistaken store says later. */
+  wasCompleted = false;
   /** Names of the handlers that have finished. */
   handled: readonly string[] = [];
   /** Until when the store has promised the id to each token. */
@@ -99,6 +101,7 @@ export class StoreRecord {
 
   complete(store: Store, request: CompleteRequest): CompleteResult {
     this.state = 'completed';
+    this.wasCompleted = true;
     return atOnce(store.complete(request));
   }
 

@@ -35,12 +35,13 @@ export function firesAt({ dueAt }: VirtualTimer): number {
 }
 
 /** The times that matter though no timer is due. */
-function milestones({ deliveries, processes, record, scope }: World): number[] {
+function milestones({ deliveries, processes, records, scope }: World): number[] {
   const isAgeing = deliveries.length < scope.deliveries && !scope.isParked;
   const thaws = processes
     .filter(({ state }) => state === 'frozen')
     .map(({ frozenAt }) => frozenAt + times.leaseMs);
-  return [...(isAgeing ? [LAST_FROM] : []), record.leaseEndsAt, ...thaws].filter((at) => at > clock.now);
+  const ends = [...records.values()].map(({ leaseEndsAt }) => leaseEndsAt);
+  return [...(isAgeing ? [LAST_FROM] : []), ...ends, ...thaws].filter((at) => at > clock.now);
 }
 
 /** The time at which an operation of the process would be late. */

@@ -6,14 +6,17 @@ import { type Action, type ActionSource, isAtRest } from './action.ts';
 import { answers, urgentAnswers } from './answers.ts';
 import { clock } from './clock.ts';
 import { deliveries, type SentDelivery } from './deliveries.ts';
+import { EVENT } from './event.ts';
 import { faults, frozenProcesses, lateOperations } from './faults.ts';
 import { type Call, lastReplay, letterActions, park } from './letters.ts';
 import type { Operation } from './operations.ts';
 import { SimulatedProcess } from './process.ts';
 import { Promises } from './promises.ts';
+import { handle, reruns } from './reruns.ts';
 import type { Fault, ProcessName, Scope } from './scope.ts';
 import { StoreRecord } from './store-record.ts';
 import { time } from './time.ts';
+import { watchLeases } from './watch-leases.ts';
 import { watchSteps } from './watch-steps.ts';
 
 /** Pauses of random length are as long as they can be. */
@@ -25,6 +28,7 @@ const sources: readonly ActionSource[] = [
   time,
   letterActions,
   accepts,
+  reruns,
   lateOperations,
   frozenProcesses,
   faults,
@@ -35,7 +39,8 @@ export class World {
   readonly scope: Scope;
   /** Shared by all processes, as a server is. */
   readonly memory: Store;
-  readonly record: StoreRecord = new StoreRecord();
+  /** What the store says about each id. */
+  readonly records: Map<string, StoreRecord> = new Map();
   readonly letters: Map<string, DeadLetter> = new Map();
   readonly deliveries: SentDelivery[] = [];
   /** The faults that have happened. */
@@ -45,7 +50,7 @@ export class World {
   readonly late: Operation[] = [];
   /** For stories: the operation that ended last. */
   lastEnded: Operation | undefined;
-  /** The replays, drops and accepts that have begun. */
+  /** The replays, drops, accepts and reruns that have begun. */
   readonly calls: Call[] = [];
   /** The tokens of all claims, with the process of each. */
   readonly tokens: Map<string, ProcessName> = new Map();
@@ -55,11 +60,29 @@ export class World {
   constructor(scope: Scope) {
     this.scope = scope;
     clock.reset(longest);
-    this.memory = createMemoryStore({ maxEntries: 2 });
+    this.memory = createMemoryStore({ maxEntries: 5 });
     this.promises = new Promises(this);
+    watchLeases();
     watchSteps(() => this.promises.break('a run takes only the steps of its diagram'));
     this.processes = scope.processes.map((name) => new SimulatedProcess(name, this));
     if (scope.isParked) park(this);
+    if (scope.isHandled) handle(this);
+  }
+
+  /** The record of the event. */
+  get record(): StoreRecord {
+    return this.recordOf(EVENT.id);
+  }
+
+  recordOf(id: string): StoreRecord {
+    const record = this.records.get(id) ?? new StoreRecord();
+    this.records.set(id, record);
+    return record;
+  }
+
+  /** Until when the store has promised an id to the claim of this token. */
+  leaseOf(token: string): number {
+    return Math.max(...[...this.records.values()].map((record) => record.leaseOf(token)));
   }
 
   /** Everything that can happen now. */

@@ -24,10 +24,14 @@ export const kinds = {
   start: 3,
   thaw: 3,
   exit: 10,
-  /** People replay and drop letters, accept events that they have fetched, and close processes. */
+  /**
+   * People replay and drop letters, accept events that they have fetched, rerun handlers, and close
+   * processes.
+   */
   replay: 1,
   drop: 1,
   accept: 1,
+  rerun: 1,
   close: 0.15,
   fault: 0.4,
 } as const;
@@ -41,6 +45,7 @@ export const optional: ReadonlySet<Kind> = new Set<Kind>([
   'replay',
   'drop',
   'accept',
+  'rerun',
   'close',
   'fault',
 ]);

@@ -57,10 +57,18 @@ export function noteAccepted(
     event.hasAcceptSucceeded = true;
     checkKept(world, event, where);
   }
-  const isExcused = event.faults.has('letters') || event.faults.has('standstill');
+  const isExcused = mayLettersFail(world) || event.faults.has('standstill');
   const mustBeParked = outcome === 'failed' && PARKED_CODES.includes(code);
   if (mustBeParked && world.configuration.hasDeadLetters && !isExcused)
     world.promises.break('an accept whose handlers fail is parked', `${where}: ${code}`);
+}
+
+/**
+ * A letter that is late can fail those of other events: the dead letters count as down
+ * (`operation-queue.ts`).
+ */
+function mayLettersFail({ events }: WalkWorld): boolean {
+  return events.some(({ faults }) => faults.has('letters'));
 }
 
 /** An event that fails for good is parked. Suspended if letters fail, or are late after a standstill. */
@@ -71,7 +79,7 @@ function checkPermanent(
   body: string,
   where: string,
 ): void {
-  const isExcused = event.faults.has('letters') || event.faults.has('standstill');
+  const isExcused = mayLettersFail(world) || event.faults.has('standstill');
   const isRefused = body.includes('handler_failed_permanently') && !isSuccess(status);
   if (isRefused && world.configuration.hasDeadLetters && !isExcused)
     world.promises.break('an event that fails for good is parked', where);
@@ -103,7 +111,7 @@ function checkLast(
     attempts.slice(0, -1).every((attempt) => attempt.status === 500);
   if (isSuccess(status) || !hasDeadLetters || !(isLastByAge || isLastAttempt)) return;
   const isExcused =
-    event.faults.has('letters') ||
+    mayLettersFail(world) ||
     event.forgottenAt > 0 ||
     process.stoodStillAt >= receivedAt ||
     body.includes('buffer_full') ||

@@ -69,6 +69,7 @@ export interface Configuration {
   readonly mayReplay: boolean;
   readonly mayDrop: boolean;
   readonly mayAccept: boolean;
+  readonly mayRerun: boolean;
   readonly mayClose: boolean;
   readonly mostSteps: number;
   /**

@@ -4,6 +4,7 @@ import { clock } from '../clock.ts';
 import type { StoreRecord } from '../store-record.ts';
 import { checkKey, keyOf } from './key-promises.ts';
 import type { WalkProcess } from './process.ts';
+import { checkRerun, checkRerunAlone, rerunTokenOf } from './rerun-promises.ts';
 import type { HandlerRun, SimulatedEvent } from './simulated-event.ts';
 import type { WalkWorld } from './world.ts';
 
@@ -15,14 +16,17 @@ export function noteBegin(
   handler: number,
   context: HandlerContext,
 ): HandlerRun {
-  const own = claimOf(world, process, event, handler, context);
-  const token = own?.token;
+  const { rerun } = context;
+  const own = rerun === undefined ? claimOf(world, process, event, handler, context) : undefined;
+  const name = world.configuration.handlers[handler]?.name ?? '';
+  const token = rerun === undefined ? own?.token : rerunTokenOf(world, process, event, name, rerun);
   const state = 'running';
   const run: HandlerRun = {
     process,
     handler,
     startedAt: clock.now,
     token,
+    rerun: rerun?.run,
     isAborted: () => context.signal.aborted,
     ...keyOf(world, process, event, handler),
     abortedAt: Number.POSITIVE_INFINITY,
@@ -32,6 +36,24 @@ export function noteBegin(
     run.abortedAt = clock.now;
   });
   const where = `${event.id} in ${process.name}`;
+  checkRerunAlone(world, run, event, where);
+  if (rerun === undefined) checkRun(world, run, event, own, context, where);
+  else checkRerun(world, run, event, context, where);
+  checkKey(world, run, where);
+  event.runs.push(run);
+  return run;
+}
+
+/** A handler begins in any way but a rerun. */
+function checkRun(
+  world: WalkWorld,
+  run: HandlerRun,
+  event: SimulatedEvent,
+  own: StoreRecord | undefined,
+  context: HandlerContext,
+  where: string,
+): void {
+  const { handler, process, token } = run;
   if (own === undefined && !mayRunUnclaimed(world, process, event))
     world.promises.break('handlers begin only on a lease that holds', where);
   if (token !== undefined) checkFirst(world, process, event, handler, token, where);
@@ -39,9 +61,6 @@ export function noteBegin(
   checkLetter(world, process, event, context, own?.claimed, where);
   if (own !== undefined) checkAbandoned(world, process, event, own, context, where);
   checkPermits(world, process, event, where);
-  checkKey(world, run, where);
-  event.runs.push(run);
-  return run;
 }
 
 /**
@@ -160,6 +179,9 @@ function checkAlone(world: WalkWorld, run: HandlerRun, event: SimulatedEvent, wh
       token === undefined ||
       (claims.get(other.token)?.faults.size ?? 0) > 0 ||
       event.forgottenAt > 0 ||
+      // Such a run is taken for one with another claim of its process, such as a look at a plain store.
+      world.promises.mayBeUnclaimed(event) ||
+      other.rerun !== undefined ||
       isOfOtherId(world, other, run);
     if (isSame || isExcused) continue;
     world.promises.break(
@@ -225,11 +247,14 @@ function checkAbandoned(
     promises.break('a last attempt after one that died is parked, and not run', where);
 }
 
-/** An event with more handlers than there are permits runs alone. Jobs, replays and accepts need none. */
+/**
+ * An event with more handlers than there are permits runs alone. Jobs, replays, accepts and reruns need none.
+ */
 function checkPermits(world: WalkWorld, process: WalkProcess, event: SimulatedEvent, where: string): void {
   const { configuration, events } = world;
   const { maxRunning } = configuration;
   if (maxRunning === undefined || world.hasQueue || process.hasReplayed || process.hasAccepted) return;
+  if (process.hasRerun) return;
   const others = events
     .filter((other) => other !== event)
     .flatMap(({ running }) => running.filter((run) => run.process === process));

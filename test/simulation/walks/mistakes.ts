@@ -1,5 +1,6 @@
 import { isNotLastAttempt, leavesFailure } from '../accept-mistakes.ts';
 import type { SourceMistake } from '../mistakes.ts';
+import { holdsNoEvent, holdsNoTurn, isNotCompleted } from '../rerun-mistakes.ts';
 
 /** A mistake that walks at random must find. */
 export interface WalkMistake extends SourceMistake {
@@ -163,5 +164,32 @@ export const acceptMistakes: readonly WalkMistake[] = [
     replace: 'return input;',
     profile: 'accepts',
     promise: 'handlers of an event run in one process at a time',
+  },
+];
+
+/** Mistakes with reruns of the handlers of events that were handled. */
+export const rerunMistakes: readonly WalkMistake[] = [
+  {
+    ...holdsNoTurn,
+    profile: 'reruns',
+    promise: 'a rerun begins only while it has the turn of its handler',
+  },
+  {
+    ...isNotCompleted,
+    profile: 'reruns',
+    promise: 'no rerun runs again after it was reported as processed',
+  },
+  {
+    ...holdsNoEvent,
+    profile: 'reruns',
+    promise: 'a rerun of a handler runs alone',
+  },
+  {
+    name: 'a rerun holds only one of the two ids of an event with handlers for workers',
+    file: 'receiver/handling/ways-in/rerun-input.ts',
+    find: '[enqueueingId(key), handlingId(key)] :',
+    replace: '[enqueueingId(key)] :',
+    profile: 'reruns',
+    promise: 'a rerun of a handler runs alone',
   },
 ];

@@ -1,12 +1,14 @@
+import { ENTRY } from '../event.ts';
 import type { Action, ActionSource } from './action.ts';
 import { noteAccepted } from './answer-promises.ts';
 import type { WalkProcess } from './process.ts';
+import { noteRerun } from './rerun-promises.ts';
 import type { SimulatedEvent } from './simulated-event.ts';
 import type { WalkWorld } from './world.ts';
 
 /**
- * People replay and drop letters, accept events that they have fetched, close processes, and start them
- * again.
+ * People replay and drop letters, accept events that they have fetched, rerun handlers that have finished,
+ * close processes, and start them again.
  */
 export const operators: ActionSource = (world) => {
   const { configuration, events, letters, running } = world;
@@ -21,6 +23,8 @@ export const operators: ActionSource = (world) => {
     }
     for (const event of configuration.mayAccept ? events : [])
       if (!process.tasks.has(`accept of ${event.id}`)) actions.push(acceptOf(process, event));
+    for (const event of configuration.mayRerun ? events : [])
+      actions.push(...rerunsOf(world, process, event));
     if (configuration.mayClose) actions.push(...closingsOf(process));
   }
   for (const process of running) if (process.isClosed) actions.push(exitOf(process));
@@ -78,6 +82,39 @@ function accept(process: WalkProcess, event: SimulatedEvent): void {
   void process.receiver.accept(event.body, { source: 'the list of the world' }).then((report) => {
     process.tasks.delete(task);
     noteAccepted(process, event, report);
+  });
+}
+
+/** Two runs of a handler have different names; each may be repeated. */
+const RUNS = ['fix', 'other fix'];
+
+function rerunsOf(world: WalkWorld, process: WalkProcess, event: SimulatedEvent): Action[] {
+  const handled = world.configuration.handlers.flatMap(({ name }, index) =>
+    name !== undefined && event.succeeded.has(index) ? [name] : [],
+  );
+  return handled.flatMap((handler) =>
+    RUNS.filter((run) => !process.tasks.has(`rerun "${run}" of ${handler} of ${event.id}`)).map((run) => ({
+      kind: 'rerun',
+      name: `${process.name} reruns ${handler} of ${event.id}: ${run}`,
+      act: () => process.run(() => rerun(process, event, handled, { handler, run })),
+    })),
+  );
+}
+
+function rerun(
+  process: WalkProcess,
+  event: SimulatedEvent,
+  handled: readonly string[],
+  { handler, run }: { readonly handler: string; readonly run: string },
+): void {
+  const task = `rerun "${run}" of ${handler} of ${event.id}`;
+  process.tasks.add(task);
+  process.events.add(event);
+  process.hasRerun = true;
+  const entry = { ...ENTRY, id: event.id, rawBody: event.body, handled };
+  void process.receiver.rerun(entry, { handlers: [handler], run }).then((report) => {
+    process.tasks.delete(task);
+    noteRerun(process, event, handler, run, report);
   });
 }
 

@@ -36,7 +36,7 @@ export class WalkProcess {
   readonly pending: PendingOperation[] = [];
   /** Deliveries that came while it stood still. */
   readonly inbox: { readonly event: SimulatedEvent; readonly delivery: SentDelivery }[] = [];
-  /** Replays, drops and accepts that it has not ended, and why it is closed. */
+  /** Replays, drops, accepts and reruns that it has not ended, and why it is closed. */
   readonly tasks: Set<string> = new Set();
   /** The names of handlers in each letter, as it has read them last. */
   readonly namesRead: Map<string, readonly string[]> = new Map();
@@ -44,6 +44,8 @@ export class WalkProcess {
   hasReplayed = false;
   /** True if the process has accepted an event that its application had fetched. */
   hasAccepted = false;
+  /** True if the process has rerun a handler. */
+  hasRerun = false;
   closingSince: number | undefined;
   isClosed = false;
   wallShiftMs = 0;

@@ -107,19 +107,22 @@ function any(random: Random): Configuration {
     mayReplay: random.chance(0.5),
     mayDrop: random.chance(0.3),
     mayAccept: random.chance(0.3),
+    mayRerun: random.chance(0.3),
     mayClose: random.chance(0.2),
     mostSteps: random.integer(20, 400),
     pace: drawPace(random),
   };
 }
 
-/** Accepts weaken other promises. Some profiles do without them, so that these hold in full there. */
-const withoutAccepts = { mayAccept: false };
+/**
+ * Accepts and reruns weaken other promises. Some profiles do without them, so that these hold in full there.
+ */
+const withoutCalls = { mayAccept: false, mayRerun: false };
 
 /** The profiles: what a walk's world is drawn from, by name. */
 export const profiles: Readonly<Record<string, (random: Random) => Configuration>> = {
   any,
-  calm: (random) => ({ ...any(random), ...withoutAccepts, faults: [], mostFaults: 0, mayClose: false }),
+  calm: (random) => ({ ...any(random), ...withoutCalls, faults: [], mostFaults: 0, mayClose: false }),
   'one fault': (random) => ({ ...any(random), faults: [random.pick(allFaults)], mostFaults: 1 }),
   handlers: (random) => ({ ...any(random), handlers: random.pick(handlerLists.slice(2)) }),
   queue: (random) => ({ ...any(random), handlers: random.pick(queuedLists) }),
@@ -132,7 +135,7 @@ export const profiles: Readonly<Record<string, (random: Random) => Configuration
   }),
   keys: (random) => ({
     ...any(random),
-    ...withoutAccepts,
+    ...withoutCalls,
     events: random.integer(2, 4),
     handlers: random.pick(random.chance(0.3) ? queuedLists : handlerLists.slice(1)),
     poison: random.pick([0, 0, 0.5]),
@@ -143,7 +146,7 @@ export const profiles: Readonly<Record<string, (random: Random) => Configuration
   }),
   standstills: (random) => ({
     ...any(random),
-    ...withoutAccepts,
+    ...withoutCalls,
     events: random.integer(2, 4),
     handlers: random.pick(handlerLists.slice(1)),
     poison: 0,
@@ -165,6 +168,13 @@ export const profiles: Readonly<Record<string, (random: Random) => Configuration
     poison: random.pick([0, 0.5]),
     mayAccept: true,
     pace: { ...drawPace(random), accept: random.pick([1, 3, 10]) },
+  }),
+  reruns: (random) => ({
+    ...any(random),
+    handlers: random.pick(random.chance(0.3) ? queuedLists : handlerLists.slice(1)),
+    poison: 0,
+    mayRerun: true,
+    pace: { ...drawPace(random), rerun: random.pick([1, 3, 10]) },
   }),
   letters: (random) => ({
     ...any(random),

@@ -28,7 +28,7 @@ function checkEvent(world: WalkWorld, event: SimulatedEvent): void {
   const hasSuccess = event.hasAcceptSucceeded || deliveries.some(({ status }) => isSuccess(status));
   if (hasSuccess && !isDone && !isJobLeft) promises.break('no accepted event is lost', id);
   if (configuration.hasDeadLetters && jobs.length > 0) promises.break('no job is left in the queue', id);
-  for (const { leaseEndsAt, state, token = '' } of store.recordsOf(event))
+  for (const { leaseEndsAt, state, token = '' } of [...store.recordsOf(event), ...store.rerunsOf(event)])
     if (state === 'processing' && leaseEndsAt <= clock.now) checkEnded(world, token);
   checkLetter(world, event);
   checkRecorded(world, event);
@@ -41,8 +41,9 @@ function checkEvent(world: WalkWorld, event: SimulatedEvent): void {
 function checkRecorded({ configuration, hasQueue, promises }: WalkWorld, event: SimulatedEvent): void {
   if (event.completedAt !== undefined || event.forgottenAt > 0) return;
   const hasKeys = configuration.handlers.some(({ keyedBy }) => keyedBy !== undefined);
-  for (const { process: owner, token: ofClaim } of event.runs) {
-    const ofRun = event.runs.filter(({ process, token }) => process === owner && token === ofClaim);
+  const runs = event.runs.filter(({ rerun }) => rerun === undefined);
+  for (const { process: owner, token: ofClaim } of runs) {
+    const ofRun = runs.filter(({ process, token }) => process === owner && token === ofClaim);
     const isWhole =
       ofRun.length === configuration.handlers.filter(({ isQueued }) => isQueued === hasQueue).length &&
       ofRun.every(({ handler, process, state, token }) => {
@@ -92,7 +93,7 @@ function checkProcess(world: WalkWorld, process: WalkProcess): void {
   if (timers.length > 0) promises.break('no timer is left', name);
   const left = leftIn(process.receiver);
   if (left !== undefined) promises.break('nothing is left when the world is quiet', `${name}: ${left}`);
-  if (tasks.size > 0) promises.break('every replay, drop and accept ends', `${name}: ${[...tasks]}`);
+  if (tasks.size > 0) promises.break('every replay, drop, accept and rerun ends', `${name}: ${[...tasks]}`);
   if (process.closingSince !== undefined && !process.isClosed) promises.break('close() resolves', name);
   for (const id of process.completed)
     if (store.recordOf(id).state !== 'completed')

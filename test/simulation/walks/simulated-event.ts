@@ -70,6 +70,8 @@ export interface HandlerRun {
   /** The token of its claim; undefined without a claim. */
   readonly token: string | undefined;
   readonly isAborted: () => boolean;
+  /** The name of the rerun; undefined for any other run. */
+  readonly rerun: string | undefined;
   /** The id of its concurrency key in the store; undefined without one. */
   readonly keyId: string | undefined;
   /** The token of the key's claim; undefined without one. */
@@ -133,6 +135,8 @@ export class SimulatedEvent {
    * step in which that was recorded.
    */
   readonly recorded: Map<string, number> = new Map();
+  /** The reruns that were reported as processed, and the processes of those that are not recorded yet. */
+  readonly rerunsDone: Set<string> = new Set();
   /** When the store forgot something of it. */
   forgottenAt = 0;
 

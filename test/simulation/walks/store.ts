@@ -16,6 +16,7 @@ import { clock } from '../clock.ts';
 import { StoreRecord } from '../store-record.ts';
 import { checkBusy, noteClaim, noteCompletion, noteGranted, noteReleased } from './claim-promises.ts';
 import { checkKeyEnded, isKeyId } from './key-promises.ts';
+import { isRerunId } from './rerun-promises.ts';
 import type { SimulatedEvent } from './simulated-event.ts';
 import type { WalkWorld } from './world.ts';
 
@@ -56,7 +57,7 @@ export class WalkStore {
   }
 
   eventOf(id: string): SimulatedEvent | undefined {
-    return this.#world.events.find(({ ids }) => ids.includes(id));
+    return this.#world.events.find((event) => event.ids.includes(id) || isRerunId(id, event));
   }
 
   recordOf(id: string): StoreRecord {
@@ -66,6 +67,15 @@ export class WalkStore {
   /** The records of an event: of its handling, and of its way into the queue. */
   recordsOf({ ids }: SimulatedEvent): StoreRecord[] {
     return ids.map((id) => this.recordOf(id));
+  }
+
+  /** The records of the reruns of an event. */
+  rerunsOf(event: SimulatedEvent): StoreRecord[] {
+    return this.#rerunIdsOf(event).map((id) => this.recordOf(id));
+  }
+
+  #rerunIdsOf(event: SimulatedEvent): string[] {
+    return [...this.#ids.keys()].filter((id) => isRerunId(id, event));
   }
 
   /** The ids of the concurrency keys that the store has met. */
@@ -135,11 +145,13 @@ export class WalkStore {
 
   /** Loses all that it knows of an event. */
   forget(event: SimulatedEvent): void {
-    for (const id of event.ids) this.#ids.delete(id);
+    const ids = [...event.ids, ...this.#rerunIdsOf(event)];
+    for (const id of ids) this.#ids.delete(id);
+    event.rerunsDone.clear();
     event.forgottenAt = clock.now;
     event.completedAt = undefined;
     event.recorded.clear();
-    for (const process of this.#world.processes) for (const id of event.ids) process.completed.delete(id);
+    for (const process of this.#world.processes) for (const id of ids) process.completed.delete(id);
     event.faults.add('forgetting');
   }
 }

@@ -45,7 +45,9 @@ export function nextMoment(world: WalkWorld): number {
     ...running.flatMap(({ name }) => clock.nextTimeoutOf(name)?.dueAt ?? []),
     ...nextOfService(world),
     ...[...queue.jobs.values()].map((job) => (job.state === 'delayed' ? job.delayedUntil : job.lockedUntil)),
-    ...events.flatMap((event) => store.recordsOf(event).map(({ leaseEndsAt }) => leaseEndsAt)),
+    ...events.flatMap((event) =>
+      [...store.recordsOf(event), ...store.rerunsOf(event)].map(({ leaseEndsAt }) => leaseEndsAt),
+    ),
     ...store.keyIds.map((id) => store.recordOf(id).leaseEndsAt),
   ].filter((at) => at > clock.now);
   return Math.min(...moments, Number.POSITIVE_INFINITY);

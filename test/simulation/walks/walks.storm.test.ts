@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { buildWalks } from '../build.ts';
-import { acceptMistakes, lateClaimMistakes, walkMistakes } from './mistakes.ts';
+import { acceptMistakes, lateClaimMistakes, rerunMistakes, walkMistakes } from './mistakes.ts';
 import { profiles } from './profiles.ts';
 import { runWalks } from './run-walks.ts';
 
@@ -22,10 +22,13 @@ test.each(Object.keys(profiles))('walks of the profile "%s" break no promise', (
 const MOST_WALKS_TO_MISTAKE = 2_000;
 
 describe('walks find', () => {
-  test.each([...walkMistakes, ...lateClaimMistakes, ...acceptMistakes])('$name', async (mistake) => {
-    const { profile, promise, seed = 1 } = mistake;
-    const limits = ['--seed', String(seed), '--walks', String(MOST_WALKS_TO_MISTAKE), '--until', promise];
-    const printed = runWalks(await buildWalks(mistake), '--profile', profile, ...limits);
-    expect(printed).toContain(` × ${promise} (seed `);
-  });
+  test.each([...walkMistakes, ...lateClaimMistakes, ...acceptMistakes, ...rerunMistakes])(
+    '$name',
+    async (mistake) => {
+      const { profile, promise, seed = 1 } = mistake;
+      const limits = ['--seed', String(seed), '--walks', String(MOST_WALKS_TO_MISTAKE), '--until', promise];
+      const printed = runWalks(await buildWalks(mistake), '--profile', profile, ...limits);
+      expect(printed).toContain(` × ${promise} (seed `);
+    },
+  );
 });
