@@ -18,8 +18,11 @@ function parseTime(text: string): number {
 
 function readTime(text: string): number | undefined {
   if (z.iso.date().safeParse(text).success) return Date.parse(text);
-  if (z.iso.datetime({ offset: true, local: true }).safeParse(text).success)
-    return Date.parse(/(Z|[+-]\d\d:?\d\d)$/.test(text) ? text : `${text}Z`);
+  // zod takes a time without seconds only if it has no zone.
+  const [, minutes, zone = ''] = /^(.*T\d\d:\d\d)(Z|[+-]\d\d:?\d\d)?$/.exec(text) ?? [];
+  const whole = minutes === undefined ? text : `${minutes}:00${zone}`;
+  if (z.iso.datetime({ offset: true, local: true }).safeParse(whole).success)
+    return Date.parse(/(Z|[+-]\d\d:?\d\d)$/.test(whole) ? whole : `${whole}Z`);
   const ageMs = readAge(text);
   return ageMs === undefined ? undefined : Date.now() - ageMs;
 }

@@ -130,7 +130,9 @@ export class Acceptance {
   }
 
   async #accept({ event, number, options }: FileEvent): Promise<void> {
-    const report = await this.#runs.inTurn(() => this.#receiver.accept(event, options));
+    const isRunning = async (): Promise<boolean> =>
+      (await this.#receiver.foresee(event, options)).prospect === 'running';
+    const report = await this.#runs.inTurn(() => this.#receiver.accept(event, options), isRunning);
     printReport(number, report, this.#output);
     this.#count(report);
   }

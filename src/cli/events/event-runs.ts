@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ReportedError } from '../../receiver/outcomes/outcome.ts';
 import { type Report, warningCodeOf } from '../../receiver/outcomes/report.ts';
 import type { Settings } from '../../receiver/settings.ts';
@@ -5,10 +6,11 @@ import { countText } from '../counts.ts';
 import { deferSignals } from '../defer-signals.ts';
 import { note } from '../output.ts';
 import { Progress } from '../progress.ts';
-import { repeat } from '../repeat.ts';
 
 /** The codes of errors that each further event would have too. */
 const LASTING: readonly string[] = ['store_unavailable', 'queue_unavailable', 'closing'];
+
+const PAUSE_MS = 50;
 
 /** Clocks differ, and the lease may have been renewed just before the process was killed. */
 const LEASE_MARGIN_MS = 1_000;
@@ -79,9 +81,10 @@ export class EventRuns {
 
   /**
    * Makes an attempt, again if the event had no turn. If it is running elsewhere, that process may have been
-   * killed: then its lease ends soon. The handlers of a busy key end within `maxRunMs`.
+   * killed: then its lease ends soon. The handlers of a busy key end within `maxRunMs`. Meanwhile
+   * `isRunning` is asked, because each attempt is a report to the observers.
    */
-  async inTurn(attempt: () => Promise<Report>): Promise<Report> {
+  async inTurn(attempt: () => Promise<Report>, isRunning: () => Promise<boolean>): Promise<Report> {
     const startedAt = performance.now();
     const { leaseMs, maxRunMs } = this.#settings;
     const limits = new Map<unknown, number>([
@@ -90,7 +93,12 @@ export class EventRuns {
     ]);
     const mustRepeat = (code: unknown): boolean =>
       performance.now() - startedAt < (limits.get(code) ?? 0) && !this.#isOver;
-    return repeat(attempt, mustRepeat, ({ code }) => code);
+    for (;;) {
+      const report = await attempt();
+      if (!mustRepeat(report.code)) return report;
+      do await delay(PAUSE_MS);
+      while (mustRepeat('event_running') && (await isRunning()));
+    }
   }
 
   get #isOver(): boolean {

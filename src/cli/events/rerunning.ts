@@ -1,3 +1,4 @@
+import type { ForeseenRerun } from '../../receiver/handling/ways-in/foresee-rerun.ts';
 import type { JournalEntry } from '../../receiver/journal/journal.ts';
 import type { Report } from '../../receiver/outcomes/report.ts';
 import type { Output } from '../output.ts';
@@ -91,12 +92,14 @@ export class Rerunning {
   /** Asks first: a rerun that is refused, or that was done, would be a report to the observers. */
   async #rerun(entry: JournalEntry): Promise<void> {
     const { receiver, rerunOptions } = this.#loaded;
-    const { error, prospect } = await receiver.foreseeRerun(entry, rerunOptions);
+    const foresee = (): Promise<ForeseenRerun> => receiver.foreseeRerun(entry, rerunOptions);
+    const { error, prospect } = await foresee();
     if (prospect === 'done' || prospect === 'refused') {
       this.#count(prospect === 'done' ? 'done' : refusalOf(error?.code));
       return;
     }
-    const report = await this.#runs.inTurn(() => receiver.rerun(entry, rerunOptions));
+    const isRunning = async (): Promise<boolean> => (await foresee()).prospect === 'running';
+    const report = await this.#runs.inTurn(() => receiver.rerun(entry, rerunOptions), isRunning);
     const end = endOf(report);
     printRerunReport(end === 'superseded' ? end : report.outcome, report, this.#output);
     // The event counts as left: the same command runs it once the store is back.

@@ -94,11 +94,12 @@ export function headlineOf({ outcome, late, status }: Report): string {
 }
 
 function lineOf(report: Report, provider: string | undefined): string {
-  const { event, attempt, final, endpointAtRisk, error, warnings } = report;
+  const { event, attempt, final, endpointAtRisk, error, rerun, warnings } = report;
   const parts = [headlineOf(report)];
   if (provider !== undefined) parts.push(`provider=${provider}`);
   if (event?.account !== undefined) parts.push(`account=${oneLine(event.account)}`);
   if (event !== undefined) parts.push(`event=${oneLine(event.id)} type=${oneLine(event.type ?? '?')}`);
+  if (rerun !== undefined) parts.push(`rerun=${oneLine(rerun.run)}`);
   if (attempt !== undefined) parts.push(`attempt=${attempt}${final ? ' (final)' : ''}`);
   if (endpointAtRisk) parts.push(ENDPOINT_AT_RISK);
   if (error !== undefined) parts.push(`${error.code}: ${oneLine(messageOf(error))}`);

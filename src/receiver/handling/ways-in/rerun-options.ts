@@ -69,6 +69,6 @@ function checkName(name: unknown, names: ReadonlySet<string>): void {
   const { text } = nearestOf(String(textOf(name)), [...names]);
   throw invalidOption(
     'handlers of rerun()',
-    `names ${show(name)}, which is not the name of a handler of the receiver; the nearest is ${show(text)}`,
+    `names ${show(name)}, and no handler of the receiver has that name; the nearest is ${show(text)}`,
   );
 }

@@ -1,7 +1,7 @@
 import type { OnTaken } from '../../dedupe/lease.ts';
 import { UnavailableError } from '../../errors.ts';
 import type { JournalEntry } from '../../journal/journal.ts';
-import { accept, refuse } from '../../outcomes/outcome.ts';
+import { accept, type Outcome, refuse } from '../../outcomes/outcome.ts';
 import type { Report } from '../../outcomes/report.ts';
 import { isReadFailure } from '../../provider/read-failure.ts';
 import type { Run } from '../run/run.ts';
@@ -70,14 +70,15 @@ async function runAlone(
   }
 }
 
-/** Joins the reports of several handlers: a failure of one is the outcome of all. */
+/** The outcomes of a rerun, the one first that counts for the call if its handlers have several. */
+const OUTCOMES: readonly Outcome[] = ['rejected', 'failed', 'busy', 'processed', 'duplicate'];
+
+/** Joins the reports of several handlers. */
 export function joinReports([first, ...others]: readonly [Report, ...Report[]]): Report {
-  if (others.length === 0) return first;
   const all = [first, ...others];
-  const outcome =
-    all.find(({ status }) => status >= 400) ?? all.find((report) => report.outcome === 'processed') ?? first;
+  const [decisive = first] = OUTCOMES.flatMap((outcome) => all.filter((one) => one.outcome === outcome));
   return {
-    ...outcome,
+    ...decisive,
     durationMs: all.reduce((sum, { durationMs }) => sum + durationMs, 0),
     warnings: [...new Set(all.flatMap(({ warnings }) => warnings))],
     handlers: all.flatMap(({ handlers }) => handlers),
