@@ -59,7 +59,7 @@ export type { PatternOf, TypedEvent } from './receiver/events/event-types.ts';
 export type { SchemasByEntity, StandardSchemaV1 } from './receiver/events/schema.ts';
 export type { TypeFilter, TypeLabels } from './receiver/events/type-rules.ts';
 export type { MiddlewareContext } from './receiver/handling/handlers/middleware.ts';
-export type { HandlerContext, HandlerOptions, Rerun } from './receiver/handling/handlers/route.ts';
+export type { HandlerContext, HandlerOptions } from './receiver/handling/handlers/route.ts';
 export type { AcceptOptions } from './receiver/handling/ways-in/accept-options.ts';
 export type { DispatchOptions } from './receiver/handling/ways-in/dispatch-options.ts';
 export type { RerunOptions } from './receiver/handling/ways-in/rerun-options.ts';
@@ -82,6 +82,7 @@ export type {
   Report,
   ReportedEvent,
   ReportSource,
+  Rerun,
   Warning,
   WarningCode,
 } from './receiver/outcomes/report.ts';

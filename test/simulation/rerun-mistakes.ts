@@ -4,8 +4,8 @@ import type { Mistake, SourceMistake } from './mistakes.ts';
 export const holdsNoTurn: SourceMistake = {
   name: 'a rerun does not take the turn of its handler',
   file: 'receiver/handling/ways-in/rerun-input.ts',
-  find: 'for this event is running`,\n    },\n  ];',
-  replace: 'for this event is running`,\n    },\n  ].slice(0, -1);',
+  find: '[...idsOfEvent, turnOf(handler, identity, settings)]',
+  replace: 'idsOfEvent',
 };
 
 /** Walks at random must find this one as well. */
@@ -20,8 +20,8 @@ export const isNotCompleted: SourceMistake = {
 export const holdsNoEvent: SourceMistake = {
   name: 'a rerun does not hold its event',
   file: 'receiver/handling/ways-in/rerun-input.ts',
-  find: '...ofEvent.map((claimId) => ({ claimId, busyWith })),',
-  replace: '',
+  find: '[...idsOfEvent, turnOf(handler, identity, settings)]',
+  replace: '[turnOf(handler, identity, settings)]',
 };
 
 /** Mistakes with reruns of the handler of an event that was handled. */
@@ -43,7 +43,7 @@ export const rerunMistakes: readonly Mistake[] = [
   },
   {
     name: 'the handler of a rerun begins though its turn is lost',
-    file: 'receiver/dedupe/joint-lease.ts',
+    file: 'receiver/dedupe/join-leases.ts',
     find: "? 'lost' : own.state;",
     replace: "? 'held' : own.state;",
     scope: 'two reruns of different names, whatever fails once',
@@ -51,7 +51,7 @@ export const rerunMistakes: readonly Mistake[] = [
   },
   {
     name: 'the handler of a rerun begins on an old lease of its turn',
-    file: 'receiver/dedupe/joint-lease.ts',
+    file: 'receiver/dedupe/join-leases.ts',
     find: 'return all.some((lease) => lease.needsConfirmation);',
     replace: 'return own.needsConfirmation;',
     scope: 'two reruns of different names, whatever fails once',
@@ -60,7 +60,7 @@ export const rerunMistakes: readonly Mistake[] = [
   {
     name: 'a rerun does not give its turn back',
     file: 'receiver/handling/ways-in/rerun.ts',
-    find: 'lease.stop();\n      await claim.release([]);',
+    find: 'lease.stop();\n    await claim.release([]);',
     replace: 'lease.stop();',
     scope: 'two reruns of different names, whatever fails once',
     promise: 'a claim is given back by its process',

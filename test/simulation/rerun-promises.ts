@@ -1,5 +1,5 @@
 import { rerunId, rerunTurnId } from '../../src/receiver/dedupe/claim-id.ts';
-import type { Rerun } from '../../src/receiver/handling/handlers/route.ts';
+import type { Rerun } from '../../src/receiver/outcomes/report.ts';
 import { clock } from './clock.ts';
 import { EVENT, HANDLER } from './event.ts';
 import type { PromiseText } from './promise-texts.ts';

@@ -26,7 +26,7 @@ export async function chooseEntries(
     const keys = await keysOf(ids, source);
     return { read: () => entriesOf(keys, source) };
   }
-  // Events that come meanwhile were not shown to the user, and have another handler by now.
+  // Events that come meanwhile were not shown to the user, and the mended handler handles them.
   const end = Math.min(until, Date.now());
   const selection = { type, outcome, resource, since, until: end };
   return { read: () => new EntrySelection(source, selection).entries(), until: end };

@@ -42,7 +42,8 @@ The module exports the receiver with its handlers, its journal and the store of 
 start a server. A signal ends the command after the current events, and a second one at once.
 ${EXIT_CODES_HELP}
   130, or 128 and the number of another signal: a signal ended the command
-It is 1 if a handler failed, or if an event has no body, is refused, or is running elsewhere.
+It is 1 if a handler failed, if an event has no body, is refused, or is running elsewhere after all, and if the handler
+has not finished an event whose id was given.
 
 Examples:
   $ posthorn events rerun --handler book --type 'transfer.*' --since 2026-11-26 --run fix-1127 --receiver ./receiver.js --dry-run

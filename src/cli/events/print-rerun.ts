@@ -32,12 +32,15 @@ export function printRerunForecast(
   if (events === 0) output.note('the journal has none of these events');
 }
 
-/** Sets the exit code for events that the command cannot run, though their handler has finished. */
-export function failForRefused({
-  noBody,
-  refused,
-}: Pick<RerunForecast['counts'], 'noBody' | 'refused'>): void {
-  if (noBody + refused > 0) setFailed();
+/**
+ * Sets the exit code for events that the command cannot run. A selection has events that the handler has not
+ * finished, such as those of other types; ids name them one by one.
+ */
+export function failForRefused(
+  { noBody, refused, unfinished }: Pick<RerunForecast['counts'], 'noBody' | 'refused' | 'unfinished'>,
+  areNamed: boolean,
+): void {
+  if (noBody + refused + (areNamed ? unfinished : 0) > 0) setFailed();
 }
 
 /** The command whose end is printed. */

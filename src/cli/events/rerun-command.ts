@@ -15,8 +15,9 @@ export function sameRerun(
   { until }: Pick<ChosenEntries, 'until'>,
 ): string {
   const { receiver, handler, run, reason, all, type, outcome, resource, since, concurrency, limit } = options;
+  // An id that begins with a dash would be an option.
+  const named = ids.some((id) => id.startsWith('-')) ? ['--', ...ids.map(quote)] : ids.map(quote);
   const words = [
-    ...ids.map(quote),
     ...valued('handler', handler),
     ...valued('run', run),
     ...valued('reason', reason),
@@ -32,6 +33,7 @@ export function sameRerun(
     ...flag('bail', options.bail),
     ...flag('yes', options.yes),
     ...flag('json', options.json),
+    ...named,
   ];
   return [programName(), 'events', 'rerun', ...words].join(' ');
 }

@@ -21,7 +21,7 @@ export async function rerun(ids: readonly string[], given: GivenRerunOptions): P
   const forecast = await foreseeEntries(chosen, loaded, output);
   printRerunForecast(forecast, options, output);
   if (dryRun || forecast.toRun === 0) {
-    failForRefused(forecast.counts);
+    failForRefused(forecast.counts, ids.length > 0);
     if (!dryRun) output.note('nothing is left to run');
     await loaded.close();
     return;
@@ -53,7 +53,7 @@ async function rerunAll(chosen: ChosenEntries, work: Work): Promise<void> {
   const seconds = (performance.now() - startedAt) / 1_000;
   printRerun(rerunning, { options, output, seconds, same });
   if (rerunning.counts.failed + rerunning.counts.busy > 0) setFailed();
-  failForRefused(rerunning.counts);
+  failForRefused(rerunning.counts, chosen.until === undefined);
   // Completions that are still pending are written within the grace period of close().
   await loaded.close();
   const { failure } = rerunning;

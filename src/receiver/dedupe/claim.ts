@@ -61,20 +61,17 @@ export interface ClaimedId {
   /** The time for which the store remembers the id. */
   readonly retentionMs: number;
   /** True if nothing may run without this claim, whatever `onStoreFailure` says; false by default. */
-  readonly isNeeded?: boolean | undefined;
+  readonly isRequired?: boolean | undefined;
 }
 
-export interface ClaimedEvent extends Pick<ClaimedId, 'claimId' | 'isNeeded'> {
+export interface ClaimedEvent extends Pick<ClaimedId, 'claimId'> {
   /** When the event was created, in milliseconds since the epoch, if that is known. */
   readonly createdAtMs?: number | undefined;
 }
 
 /** Returns the id of an event, to be remembered as long as the event may come again. */
-export function claimedId(
-  { claimId, createdAtMs, isNeeded }: ClaimedEvent,
-  settings: RetentionSettings,
-): ClaimedId {
-  return { claimId, retentionMs: retentionFor(createdAtMs, settings), isNeeded };
+export function claimedId({ claimId, createdAtMs }: ClaimedEvent, settings: RetentionSettings): ClaimedId {
+  return { claimId, retentionMs: retentionFor(createdAtMs, settings) };
 }
 
 /** The wait of a claim before it is sent. */
@@ -98,7 +95,7 @@ export class Claim {
   #isUncertain = false;
 
   constructor(
-    { claimId, retentionMs, isNeeded = false }: ClaimedId,
+    { claimId, retentionMs, isRequired = false }: ClaimedId,
     services: ClaimServices,
     warnings: Warning[],
     token: string = nextToken(),
@@ -106,7 +103,7 @@ export class Claim {
     const { settings } = services;
     this.#services = services;
     this.#warnings = warnings;
-    this.#onStoreFailure = isNeeded ? 'reject' : settings.onStoreFailure;
+    this.#onStoreFailure = isRequired ? 'reject' : settings.onStoreFailure;
     this.#request = {
       id: claimId,
       token,

@@ -8,6 +8,14 @@ import type { Outcome, ReportedError } from './outcome.ts';
  */
 export type ReportSource = 'delivery' | 'replay' | 'job' | 'accept' | 'rerun';
 
+/** One rerun: `receiver.rerun` runs handlers of a handled event once more. */
+export interface Rerun {
+  /** The option `run`, or the name that was made for this call: under it a handler runs once for an event. */
+  readonly run: string;
+  /** The option `reason`. */
+  readonly reason?: string | undefined;
+}
+
 /** A report to observers about a delivery. Times are in milliseconds. */
 export interface Report {
   /** The option `name` of the receiver. */
@@ -21,7 +29,7 @@ export interface Report {
   /** Names the place that the event was fetched from: `source` of `receiver.accept`. */
   readonly acceptedFrom?: string | undefined;
   /** The name and the reason of a rerun, as its handlers get them in `context.rerun`. */
-  readonly rerun?: { readonly run: string; readonly reason?: string | undefined } | undefined;
+  readonly rerun?: Rerun | undefined;
   /**
    * The number of the run that this delivery or call began; runs are counted in each process, from 1.
    * The late report of the run has the same number. Absent if no run began, and for a concurrent duplicate,

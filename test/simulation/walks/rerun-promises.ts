@@ -1,6 +1,6 @@
 import { rerunId, rerunTurnId } from '../../../src/receiver/dedupe/claim-id.ts';
-import type { HandlerContext, Rerun } from '../../../src/receiver/handling/handlers/route.ts';
-import type { Report } from '../../../src/receiver/outcomes/report.ts';
+import type { HandlerContext } from '../../../src/receiver/handling/handlers/route.ts';
+import type { Report, Rerun } from '../../../src/receiver/outcomes/report.ts';
 import { clock } from '../clock.ts';
 import type { StoreRecord } from '../store-record.ts';
 import type { WalkProcess } from './process.ts';

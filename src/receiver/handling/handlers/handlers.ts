@@ -2,12 +2,12 @@ import { checkBegun } from '../../checks/called-functions.ts';
 import { DataError, HandlerError, PermanentError, type PosthornError } from '../../errors.ts';
 import type { TypedEvent } from '../../events/event-types.ts';
 import { type StandardSchemaV1, validateData } from '../../events/schema.ts';
-import type { HandlerReport } from '../../outcomes/report.ts';
+import type { HandlerReport, Rerun } from '../../outcomes/report.ts';
 import type { EventIdentity } from '../../provider/event-identity.ts';
 import { performance } from '../../timing/process-clock.ts';
 import { dropPromise, isInstance, messageOf, propertyOf, shorten } from '../../values/foreign-values.ts';
 import { type SkipReason, skipReasonOf } from './named-handler.ts';
-import type { HandlerContext, Rerun, Route } from './route.ts';
+import type { HandlerContext, Route } from './route.ts';
 
 /** The progress of the handlers of an event; it can be read while they run. */
 export interface RunProgress {

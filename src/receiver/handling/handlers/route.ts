@@ -1,13 +1,6 @@
 import type { TypedEvent } from '../../events/event-types.ts';
+import type { Rerun } from '../../outcomes/report.ts';
 import type { EventIdentity } from '../../provider/event-identity.ts';
-
-/** One rerun: `receiver.rerun` runs handlers of a handled event once more. */
-export interface Rerun {
-  /** The option `run`, or the name that was made for this call: under it a handler runs once for an event. */
-  readonly run: string;
-  /** The option `reason`. */
-  readonly reason?: string | undefined;
-}
 
 /** The second argument of a handler. Times are in milliseconds since the epoch. */
 export interface HandlerContext {
@@ -15,7 +8,7 @@ export interface HandlerContext {
   readonly event: EventIdentity;
   /**
    * The number of this attempt to handle the event, from 1. Each claim of the event is an attempt; a
-   * concurrent duplicate that waits for a run is not.
+   * concurrent duplicate that waits for a run is not. In a rerun, the claims of this rerun count.
    */
   readonly attempt: number;
   /**
@@ -26,7 +19,8 @@ export interface HandlerContext {
    */
   readonly final: boolean;
   /**
-   * Aborts when another process takes or completes the event, or takes the concurrency key of this handler;
+   * Aborts when another process takes or completes the event, or takes the concurrency key of this handler,
+   * or its turn to run again;
    * at `maxRunMs`, after the grace of `close()`, and when a worker gives the job up. Its reason says which.
    * It does not abort at the deadline: a late success still counts.
    */

@@ -1,5 +1,5 @@
 import type { ClaimReply, Granted } from '../../dedupe/claim.ts';
-import { withFurther } from '../../dedupe/joint-lease.ts';
+import { joinLeases } from '../../dedupe/join-leases.ts';
 import { isFinal } from '../../dedupe/last-attempt.ts';
 import type { ConfirmableLease } from '../../dedupe/lease.ts';
 import { AbortedError, type PosthornError, UnavailableError } from '../../errors.ts';
@@ -20,7 +20,7 @@ import {
 import { hasKey } from '../handlers/route.ts';
 import type { ConcurrencyLimit } from '../keys/concurrency-limit.ts';
 import { KeyedHandlers } from './keyed-handlers.ts';
-import { type Run, taken } from './run.ts';
+import type { Run } from './run.ts';
 import {
   answerBusy,
   answerDuplicate,
@@ -55,7 +55,7 @@ export async function handleEvent(run: Run, onEnd: (run: Run) => void): Promise<
  */
 async function claimAndHandle(run: Run): Promise<Answer> {
   const { permits, settings } = run.services;
-  const { alsoHeld, event, identity } = run.input;
+  const { event, heldLeases, identity } = run.input;
   // The type is that which the provider read: the sender's form may have none by that name.
   const entity = entityOf(identity.type);
   const schema = settings.schemas.get(entity);
@@ -69,14 +69,14 @@ async function claimAndHandle(run: Run): Promise<Answer> {
     if (parked !== undefined) return parked;
     if (permits !== undefined) await acquirePermits(run, permits);
     const valid = schema === undefined ? event : await validate(run, schema, entity);
-    let lease = withFurther(found.lease, alsoHeld);
+    let lease = joinLeases(found.lease, heldLeases);
     while (lease.needsConfirmation) lease = await confirm(run, lease);
     // No await between this check and the handlers: the handlers of another event could block the event loop
     // for longer than the lease.
     const { state } = lease;
     if (state === 'held') return await handleOnLease(run, valid, lease);
-    // A further lease is lost. The run gives back its own claim, which still holds.
-    if (found.lease.state === 'held') throw new UnavailableError('event_running', taken('lost').message);
+    // A lease that the caller holds is lost. The run gives back its own claim.
+    if (found.lease.state === 'held') throw new UnavailableError('event_running', TAKEN_MEANWHILE);
     found = state === 'completed' ? { state } : { state: 'busy', endsAt: 0 };
   }
 }
@@ -114,7 +114,8 @@ function beginAttempt(run: Run, { result, lease }: Granted): void {
  * Returns true for a last attempt whose dead letter must be stored first: see `storesLetterFirst`. After an
  * attempt that may have killed its process it always is.
  */
-function mustPrepare({ input, progress, services }: Run, { result }: Granted): boolean {
+function mustPrepare({ input, letter, progress, services }: Run, { result }: Granted): boolean {
+  if (letter === undefined) return false;
   const storesFirst = input.origin.storesLetterFirst ?? services.settings.retries.storesLetterFirst;
   return progress.final && (storesFirst || result.abandoned > 0);
 }
@@ -224,6 +225,9 @@ async function enqueueAfter(
   resources.uncountBody();
   return refusal;
 }
+
+const TAKEN_MEANWHILE =
+  'a lease ran out before the handler could begin, and another process has taken the event, or the turn of the handler';
 
 const LEASE_EXPIRED: Warning =
   'lease_lost: the event loop was blocked for longer than the lease; another process may have run the handlers too';

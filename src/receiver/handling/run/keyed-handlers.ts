@@ -21,7 +21,7 @@ export class KeyedHandlers {
   readonly #run: Run;
   readonly #event: ValidEvent;
   readonly #attempt: Pick<HandlerContext, 'attempt' | 'final'>;
-  /** The lease of the event. */
+  /** The lease of the run, joined to those that its caller holds. */
   #lease: ConfirmableLease;
   /** When the handlers must begin, by the monotonic clock. */
   readonly #until: number;

@@ -30,7 +30,7 @@ export interface Origin extends LetterOrigin {
   /** False if the run must leave the dead letter of its event alone, whatever its end. */
   readonly usesLetter: boolean;
   /** True if its handlers must not run without a claim, even under `onStoreFailure: 'process'`. */
-  readonly needsClaim: boolean;
+  readonly requiresClaim: boolean;
   /** True if its handlers need permits of `maxRunning`. */
   readonly isLimited: boolean;
   /** True if its handlers wait for a key that is busy. */
@@ -65,7 +65,7 @@ export const deliveryOrigin: Origin = {
   successOutcome: 'processed',
   storesLetterFirst: undefined,
   usesLetter: true,
-  needsClaim: false,
+  requiresClaim: false,
   isLimited: true,
   waitsForBusyKeys: true,
   mayBeParked: false,
@@ -116,10 +116,9 @@ export const rerunOrigin: Origin = {
   source: 'rerun',
   usesLetter: false,
   // Without a claim, nothing would show that this run has been done before.
-  needsClaim: true,
+  requiresClaim: true,
   isLimited: false,
   isFinal: () => true,
-  mayRunAfterCrash: () => true,
 };
 
 /** The replay of a dead letter. No further attempt follows, and only its caller waits. */

@@ -1,11 +1,12 @@
 import type { ConfirmableLease } from '../../dedupe/lease.ts';
 import type { UnavailableError } from '../../errors.ts';
 import type { TypedEvent } from '../../events/event-types.ts';
+import type { Rerun } from '../../outcomes/report.ts';
 import type { EventIdentity } from '../../provider/event-identity.ts';
 import type { QueuedJob } from '../../queue/queued-job.ts';
 import type { HeaderValues } from '../../request/headers.ts';
 import type { Deadline } from '../../timing/deadline.ts';
-import type { Rerun, Route } from '../handlers/route.ts';
+import type { Route } from '../handlers/route.ts';
 import type { Origin } from './origin.ts';
 
 /** The facts that a run adds to the job of its event. */
@@ -41,5 +42,5 @@ export interface RunInput {
   /** Given in a rerun. */
   readonly rerun?: Rerun | undefined;
   /** Leases without which no handler may begin, besides that of the run. The caller renews them. */
-  readonly alsoHeld?: readonly ConfirmableLease[] | undefined;
+  readonly heldLeases?: readonly ConfirmableLease[] | undefined;
 }

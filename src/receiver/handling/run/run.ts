@@ -45,7 +45,7 @@ export class Run {
   /** True if the store knows of an earlier attempt. A queue counts attempts of its own. */
   hasEarlierAttempt = false;
   #state: RunState = { step: 'claiming' };
-  /** For each key that a handler has had, a promise that resolves once the key is given back. */
+  /** For each key that a handler has had, and for what a rerun holds, the promise that it is given back. */
   readonly keyReleases: Promise<void>[] = [];
   /** Resolves with the error of the handlers or of the enqueueing. An aborted run does not wait for it. */
   handlersEnded: Promise<PosthornError | undefined> | undefined = undefined;
@@ -57,8 +57,8 @@ export class Run {
     this.runId = begun;
     this.input = input;
     this.services = services;
-    const claimed = claimedId({ claimId, createdAtMs, isNeeded: origin.needsClaim }, services.settings);
-    this.claim = new Claim(claimed, services, this.warnings);
+    const id = claimedId({ claimId, createdAtMs }, services.settings);
+    this.claim = new Claim({ ...id, isRequired: origin.requiresClaim }, services, this.warnings);
     const letters = origin.usesLetter ? services.letters : undefined;
     this.letter = letters && letterOf(input, letters, this.warnings);
     this.resources = new RunResources(input, services, this.interruption);

@@ -9,7 +9,7 @@ import type { RunServices } from './run-services.ts';
 import { rulesOf } from './run-state.ts';
 
 /**
- * The run that a delivery, a replay, a job or an accept waits for. `joined` is true if another one started
+ * The run that a delivery or a call of the application waits for. `joined` is true if another one started
  * it.
  */
 export interface FollowedRun {

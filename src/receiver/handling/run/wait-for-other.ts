@@ -5,8 +5,8 @@ import type { Run } from './run.ts';
 
 /**
  * Waits for the process that has the event: claims it again after each pause. Resolves with `claimed` or
- * `completed`, or with `busy` once no delivery waits here any more. A replay or a job waits for one pause
- * only, and a run whose body does not fit into the memory does not wait.
+ * `completed`, or with `busy` once no delivery waits here any more. If no delivery waits, as for a replay or
+ * a job, there is one pause only, and a run whose body does not fit into the memory does not wait.
  *
  * A claim that fails does not end the waiting, because the event is known to be running. But the store may
  * have granted it, so the id is released at the end.

@@ -18,7 +18,7 @@ import { type ForeseenRerun, foreseeRerun } from './foresee-rerun.ts';
 import type { ReceiverServices } from './receiver-services.ts';
 import { replay } from './replay.ts';
 import { joinReports, rerun } from './rerun.ts';
-import { checkEntry } from './rerun-input.ts';
+import { checkEntry, type RerunInput, readReruns, refuseEntry } from './rerun-input.ts';
 import { type RerunOptions, readRerunOptions } from './rerun-options.ts';
 
 /** The parts of a receiver that {@link ApplicationCalls} needs. */
@@ -67,18 +67,18 @@ export class ApplicationCalls {
   async rerun(entry: JournalEntry, options: RerunOptions): Promise<Report> {
     const checked = readRerunOptions(options, this.#services.router.names);
     checkEntry(entry);
-    const [first, ...others] = checked.handlers;
-    const run = (handler: string): Promise<Report> => {
-      const handle = (arrival: Arrival): Promise<Answered> =>
-        rerun(this.#services, entry, handler, checked, arrival);
-      return this.#report('rerun', handle, { rerun: checked.rerun });
-    };
-    const reports: [Report, ...Report[]] = [await run(first)];
-    for (const handler of others) {
-      // The reason is in the entry, so it is the same for all handlers.
-      if (reports[0].outcome === 'rejected') break;
-      reports.push(await run(handler));
+    const names = { rerun: checked.rerun };
+    let inputs: ReturnType<typeof readReruns>;
+    try {
+      inputs = readReruns(this.#services, entry, checked);
+    } catch (error) {
+      return this.#report('rerun', async () => refuseEntry(entry, error), names);
     }
+    const [first, ...others] = inputs;
+    const run = (input: RerunInput): Promise<Report> =>
+      this.#report('rerun', (arrival) => rerun(this.#services, input, arrival), names);
+    const reports: [Report, ...Report[]] = [await run(first)];
+    for (const input of others) reports.push(await run(input));
     return joinReports(reports);
   }
 
@@ -90,7 +90,7 @@ export class ApplicationCalls {
   async foreseeRerun(entry: JournalEntry, options: RerunOptions): Promise<ForeseenRerun> {
     const checked = readRerunOptions(options, this.#services.router.names);
     checkEntry(entry);
-    return foreseeRerun(this.#services, entry, checked.handlers[0], checked);
+    return foreseeRerun(this.#services, entry, checked);
   }
 
   async drop(letter: DeadLetter): Promise<boolean> {

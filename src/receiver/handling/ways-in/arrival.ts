@@ -1,9 +1,8 @@
 import { UnavailableError } from '../../errors.ts';
-import type { ReportSource, Warning } from '../../outcomes/report.ts';
+import type { ReportSource, Rerun, Warning } from '../../outcomes/report.ts';
 import type { CheckedProvider } from '../../provider/checked-provider.ts';
 import type { Settings } from '../../settings.ts';
 import { Deadline } from '../../timing/deadline.ts';
-import type { Rerun } from '../handlers/route.ts';
 
 /** The members of a report by which a caller named its call. */
 export interface ArrivalNames {

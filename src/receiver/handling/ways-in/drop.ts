@@ -4,7 +4,7 @@ import { isHeld } from '../../dedupe/lease.ts';
 import { retentionFor } from '../../dedupe/retention.ts';
 import { readHeaders } from '../../request/headers.ts';
 import { ParkedLetter } from '../letters/parked-letter.ts';
-import { type HeldId, holdId } from './hold-id.ts';
+import { type HeldId, holdEvent } from './hold-id.ts';
 import { parseEvent } from './read-event.ts';
 import type { ReceiverServices } from './receiver-services.ts';
 
@@ -23,11 +23,11 @@ export async function drop(services: ReceiverServices, letter: DeadLetter): Prom
   try {
     // With a queue, the run before the answer has an id of its own.
     if (services.settings.queue !== undefined) {
-      const enqueueing = await holdId(services, { claimId: enqueueingId(letter.id), createdAtMs });
+      const enqueueing = await holdEvent(services, { claimId: enqueueingId(letter.id), createdAtMs });
       if (enqueueing.state === 'busy') return false;
       if (enqueueing.state === 'claimed') claims.push(enqueueing);
     }
-    const found = await holdId(services, { claimId: handlingId(letter.id), createdAtMs });
+    const found = await holdEvent(services, { claimId: handlingId(letter.id), createdAtMs });
     if (found.state === 'claimed') claims.push(found);
     // Until the claim, another process could replay or drop the dead letter, or begin a last attempt.
     const mayDrop = found.state === 'claimed' && (await parked.isStillParked()) && (await areHeld(claims));

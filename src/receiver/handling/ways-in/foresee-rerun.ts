@@ -1,9 +1,8 @@
 import type { PosthornError } from '../../errors.ts';
 import type { JournalEntry } from '../../journal/journal.ts';
-import { refuse } from '../../outcomes/outcome.ts';
-import { isReadFailure } from '../../provider/read-failure.ts';
 import type { ReceiverServices } from './receiver-services.ts';
-import { type RerunInput, readRerun } from './rerun-input.ts';
+import { isDone } from './rerun.ts';
+import { type RerunInput, readReruns, refuseEntry } from './rerun-input.ts';
 import type { CheckedRerunOptions } from './rerun-options.ts';
 
 /**
@@ -20,28 +19,35 @@ export interface ForeseenRerun {
 }
 
 /**
- * Tells what `rerun` would do with an entry and one handler. Changes nothing. Rejects if the store fails. A
- * store without `peek` cannot tell, so an event that was done seems to run.
+ * Tells what `rerun` would do with an entry: `running` and `wouldRun` if that is so for one of its handlers.
+ * Changes nothing. Rejects if the store fails. A store without `peek` cannot tell, so an event that was done
+ * seems to run.
  */
 export async function foreseeRerun(
   services: ReceiverServices,
   entry: JournalEntry,
-  handler: string,
   options: CheckedRerunOptions,
 ): Promise<ForeseenRerun> {
-  const { completions, runs, store } = services;
-  let input: RerunInput;
+  let inputs: readonly RerunInput[];
   try {
-    input = readRerun(services, entry, handler, options);
+    inputs = readReruns(services, entry, options);
   } catch (error) {
-    return { prospect: 'refused', error: refuse(isReadFailure(error) ? error.cause : error).error };
+    return { prospect: 'refused', error: refuseEntry(entry, error).answer.error };
   }
-  const { claimId, toHold } = input;
-  const isDone = completions.has(claimId) || (await store.lookUp({ id: claimId }))?.state === 'completed';
-  if (isDone) return { prospect: 'done' };
-  for (const { claimId: id } of toHold) {
+  const prospects: RerunProspect[] = [];
+  for (const input of inputs) prospects.push(await prospectOf(services, input));
+  return { prospect: PROSPECTS.find((prospect) => prospects.includes(prospect)) ?? 'done' };
+}
+
+const PROSPECTS: readonly RerunProspect[] = ['running', 'wouldRun'];
+
+async function prospectOf(services: ReceiverServices, input: RerunInput): Promise<RerunProspect> {
+  const { runs, store } = services;
+  if (await isDone(services, input)) return 'done';
+  for (const { claimed } of input.toHold) {
+    const { claimId: id } = claimed;
     const isRunning = runs.find(id) !== undefined || (await store.lookUp({ id }))?.state === 'running';
-    if (isRunning) return { prospect: 'running' };
+    if (isRunning) return 'running';
   }
-  return { prospect: 'wouldRun' };
+  return 'wouldRun';
 }

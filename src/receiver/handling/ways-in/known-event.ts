@@ -10,7 +10,7 @@ import { isInstance, messageOf } from '../../values/foreign-values.ts';
 import { hasHandled } from '../handlers/named-handler.ts';
 import type { Route } from '../handlers/route.ts';
 import { isQueued } from './enqueue.ts';
-import { holdId } from './hold-id.ts';
+import { holdEvent } from './hold-id.ts';
 import type { ReceiverServices } from './receiver-services.ts';
 
 /**
@@ -52,7 +52,7 @@ async function stateOf(
   const found = await store.lookUp({ id: claimId });
   if (found !== undefined) return found.state === 'completed' ? 'handled' : found.state;
   if (!mayClaim) return 'uncertain';
-  const reply = await holdId(services, event);
+  const reply = await holdEvent(services, event);
   if (reply.state !== 'claimed') return reply.state === 'completed' ? 'handled' : 'running';
   reply.lease.stop();
   await reply.claim.release([]);

@@ -7,7 +7,7 @@ import type { ReadJob } from '../../queue/queued-job.ts';
 import { EventLetter } from '../letters/event-letter.ts';
 import type { Arrival } from './arrival.ts';
 import type { JobFailure } from './dispatch-options.ts';
-import { holdId } from './hold-id.ts';
+import { holdEvent } from './hold-id.ts';
 import type { ReceiverServices } from './receiver-services.ts';
 
 /** A job that its queue has given up. */
@@ -34,7 +34,7 @@ export async function parkFailedJob(
   const { letters } = services;
   const content = { rawBody, headers, receivedAt, event: identity };
   const letter = letters && new EventLetter(letters, content, deadline, warnings);
-  const found = await holdId(services, { claimId: handlingId(key), createdAtMs }, warnings);
+  const found = await holdEvent(services, { claimId: handlingId(key), createdAtMs }, warnings);
   if (found.state === 'completed') return answerHandled(id, letter);
   if (found.state !== 'claimed') return refuse(stillRunning());
   const { claim, lease, result } = found;

@@ -12,7 +12,7 @@ import type { RunInput } from '../run/run-input.ts';
 import { type Answered, answerTo } from './answered.ts';
 import type { Arrival } from './arrival.ts';
 import { isQueued } from './enqueue.ts';
-import { holdId } from './hold-id.ts';
+import { holdEvent } from './hold-id.ts';
 import { parseEvent } from './read-event.ts';
 import type { ReceiverServices } from './receiver-services.ts';
 
@@ -84,7 +84,7 @@ async function runExclusively(
 ): Promise<Answered> {
   const { createdAtMs, key } = input.identity;
   const { warnings } = arrival;
-  const enqueueing = await holdId(services, { claimId: enqueueingId(key), createdAtMs }, warnings);
+  const enqueueing = await holdEvent(services, { claimId: enqueueingId(key), createdAtMs }, warnings);
   if (enqueueing.state === 'busy')
     throw new UnavailableError(
       'event_running',

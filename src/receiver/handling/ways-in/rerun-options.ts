@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { checkOptions, invalidOption } from '../../checks/check-options.ts';
 import { nearestOf } from '../../events/nearest.ts';
+import type { Rerun } from '../../outcomes/report.ts';
 import { show, textOf } from '../../values/foreign-values.ts';
-import type { Rerun } from '../handlers/route.ts';
 
 /** Options of `receiver.rerun`. */
 export interface RerunOptions {
@@ -14,8 +14,8 @@ export interface RerunOptions {
   readonly reason?: string | undefined;
   /**
    * Names the rerun: 1 to 100 characters. Under one name each handler runs once for each event. The store
-   * remembers that for `retentionMs`, and an inbox for good. By default each call has a name of its own, so a
-   * repeated call runs the handlers again.
+   * remembers that for `retentionMs` at least, and an inbox for good. By default each call has a name of its
+   * own, so a repeated call runs the handlers again.
    */
   readonly run?: string | undefined;
 }
@@ -38,11 +38,14 @@ export function readRerunOptions(options: RerunOptions, names: ReadonlySet<strin
   const handlers = readNames(options.handlers, names);
   // PostgreSQL keeps no text with a NUL in it.
   if (textOf(run) === undefined || !/^[^\0]{1,100}$/su.test(run))
-    throw invalidOption('run of rerun()', `must be a text of 1 to 100 characters, got ${show(run)}`);
+    throw invalidOption(
+      'run of rerun()',
+      `must be a well-formed text of 1 to 100 characters without NUL, got ${show(run)}`,
+    );
   if (reason !== undefined && (textOf(reason) === undefined || reason.length > MAX_REASON_LENGTH))
     throw invalidOption(
       'reason of rerun()',
-      `must be a text of 1 to ${MAX_REASON_LENGTH} characters, got ${show(reason)}`,
+      `must be a well-formed text of 1 to ${MAX_REASON_LENGTH} characters, got ${show(reason)}`,
     );
   const rerun = reason === undefined ? { run } : { run, reason };
   return { handlers, rerun };
@@ -55,7 +58,7 @@ function readNames(handlers: unknown, names: ReadonlySet<string>): CheckedRerunO
   if (first !== undefined) return [first, ...others];
   throw invalidOption(
     'handlers of rerun()',
-    `must be a list of names, with one at least: no other handler runs; got ${show(handlers)}`,
+    `must be a list with at least one name, such as ['book']; got ${show(handlers)}`,
   );
 }
 
@@ -66,7 +69,9 @@ function checkName(name: unknown, names: ReadonlySet<string>): void {
       'handlers of rerun()',
       `names ${show(name)}, and no handler of the receiver has a name: give on() the option name`,
     );
-  const { text } = nearestOf(String(textOf(name)), [...names]);
+  if (typeof name !== 'string')
+    throw invalidOption('handlers of rerun()', `must be a list of names; it has ${show(name)}`);
+  const { text } = nearestOf(name, [...names]);
   throw invalidOption(
     'handlers of rerun()',
     `names ${show(name)}, and no handler of the receiver has that name; the nearest is ${show(text)}`,

@@ -1,16 +1,13 @@
 import type { OnTaken } from '../../dedupe/lease.ts';
 import { UnavailableError } from '../../errors.ts';
-import type { JournalEntry } from '../../journal/journal.ts';
 import { accept, type Outcome, refuse } from '../../outcomes/outcome.ts';
 import type { Report } from '../../outcomes/report.ts';
-import { isReadFailure } from '../../provider/read-failure.ts';
 import type { Run } from '../run/run.ts';
 import { type Answered, foundRecordsOnly } from './answered.ts';
 import type { Arrival } from './arrival.ts';
 import { type HeldId, holdId } from './hold-id.ts';
 import type { ReceiverServices } from './receiver-services.ts';
-import { type RerunInput, readRerun } from './rerun-input.ts';
-import type { CheckedRerunOptions } from './rerun-options.ts';
+import type { RerunInput } from './rerun-input.ts';
 
 /**
  * Runs one handler of a handled event once more, and waits for its end. Whatever the end, what the store, the
@@ -18,19 +15,25 @@ import type { CheckedRerunOptions } from './rerun-options.ts';
  */
 export async function rerun(
   services: ReceiverServices,
-  entry: JournalEntry,
-  handler: string,
-  options: CheckedRerunOptions,
+  input: RerunInput,
   arrival: Arrival,
 ): Promise<Answered> {
-  const { account, id, type } = entry;
+  const event = input.identity;
   try {
-    const input = readRerun(services, entry, handler, options);
     arrival.checkNotClosing();
-    return { event: input.identity, ...(await runAlone(services, input, arrival)) };
+    if (await isDone(services, input)) return { event, answer: accept('duplicate', event.id) };
+    return { event, ...(await runAlone(services, input, arrival)) };
   } catch (error) {
-    return { event: { account, id, type }, answer: refuse(isReadFailure(error) ? error.cause : error) };
+    return { event, answer: refuse(error) };
   }
+}
+
+/** Resolves with true if the store says that the handler has done this run. A store without `peek` cannot. */
+export async function isDone(
+  { completions, store }: Pick<ReceiverServices, 'completions' | 'store'>,
+  { claimId }: Pick<RerunInput, 'claimId'>,
+): Promise<boolean> {
+  return completions.has(claimId) || (await store.lookUp({ id: claimId }))?.state === 'completed';
 }
 
 /**
@@ -40,38 +43,55 @@ export async function rerun(
 async function runAlone(
   services: ReceiverServices,
   { toHold, ...input }: RerunInput,
-  { deadline, warnings }: Arrival,
+  { deadline, receivedAt, warnings }: Arrival,
 ): Promise<Answered> {
-  const { createdAtMs, id } = input.identity;
+  const { completions, runs, settings } = services;
   const held: HeldId[] = [];
   let run: Run | undefined;
   const onTaken: OnTaken = (state) => {
-    // Its id is held only while nobody has handled the event, so its completion by others takes nothing.
+    // `completed` is not a loss: another process has handled the event, and no delivery can begin to run it.
     if (state === 'lost') run?.abortTaken(state);
   };
   try {
-    for (const { busyWith, claimId } of toHold) {
-      const found = await holdId(services, { claimId, createdAtMs }, warnings, onTaken);
-      if (found.state === 'busy') throw new UnavailableError('event_running', busyWith);
+    for (const { busyWith, claimed } of toHold) {
+      const found = await holdId(services, claimed, warnings, onTaken);
+      if (found.state === 'busy') throw running(busyWith);
       if (found.state === 'claimed') held.push(found);
     }
-    // The store may not know yet of a rerun that this process has ended.
-    if (services.completions.has(input.claimId)) return { answer: accept('duplicate', id) };
-    run = services.runs.start({ ...input, deadline, alsoHeld: held.map(({ lease }) => lease) });
-    const answer = await run.answer.settled();
-    // The inbox remembers a rerun that the store has forgotten.
-    const wasDone = answer.outcome === 'processed' && foundRecordsOnly(run);
-    return { answer: wasDone ? accept('duplicate', id) : answer, followed: { run, joined: false } };
+    // A store that was emptied has forgotten its turn.
+    if (runs.find(input.claimId) !== undefined) throw running('the same rerun');
+    const deadlineAt = receivedAt + settings.maxRunMs;
+    const heldLeases = held.map(({ lease }) => lease);
+    // Another rerun of this process may have ended meanwhile, and the store may not know it yet.
+    if (!completions.has(input.claimId)) run = runs.start({ ...input, deadline, deadlineAt, heldLeases });
   } finally {
-    for (const { claim, lease } of held) {
-      lease.stop();
-      await claim.release([]);
-    }
+    if (run === undefined) await releaseAll(held);
+  }
+  const { id } = input.identity;
+  if (run === undefined) return { answer: accept('duplicate', id) };
+  const released = run.answer.settled().then(() => releaseAll(held));
+  // The receiver waits for it when it closes.
+  run.keyReleases.push(released);
+  const answer = await run.answer.settled();
+  await released;
+  // The inbox remembers a rerun that the store has forgotten.
+  const wasDone = answer.outcome === 'processed' && foundRecordsOnly(run);
+  return { answer: wasDone ? accept('duplicate', id) : answer, followed: { run, joined: false } };
+}
+
+async function releaseAll(held: readonly HeldId[]): Promise<void> {
+  for (const { claim, lease } of held) {
+    lease.stop();
+    await claim.release([]);
   }
 }
 
+function running(other: string): UnavailableError {
+  return new UnavailableError('event_running', `${other} is being handled`);
+}
+
 /** The outcomes of a rerun, the one first that counts for the call if its handlers have several. */
-const OUTCOMES: readonly Outcome[] = ['rejected', 'failed', 'busy', 'processed', 'duplicate'];
+const OUTCOMES: readonly Outcome[] = ['failed', 'busy', 'processed', 'duplicate'];
 
 /** Joins the reports of several handlers. */
 export function joinReports([first, ...others]: readonly [Report, ...Report[]]): Report {

@@ -23,7 +23,7 @@ export function endedByHandler(cause?: unknown): InboxError {
 export function committedByHandler(cause: unknown, advice = ''): PermanentError {
   return new PermanentError(
     'the handler has ended its transaction itself, and rows that it wrote may have been committed: look at them ' +
-      `before the event is replayed or dropped, and leave COMMIT and ROLLBACK to the inbox${advice}`,
+      `before the event is replayed, dropped or run again, and leave COMMIT and ROLLBACK to the inbox${advice}`,
     { cause },
   );
 }

@@ -42,12 +42,12 @@ export interface RecordKey {
   readonly eventKey: string;
   /** The name of the handler. */
   readonly handler: string;
+  /** The name of the rerun whose record it is. Undefined for the record of the event. */
+  readonly rerun?: string | undefined;
 }
 
 /** One run of a handler for an event. */
 export interface OnceRun extends RecordKey {
-  /** The name of the rerun; undefined for the run of an event that was not handled before. */
-  readonly rerun: string | undefined;
   /** The key and the values to compare; undefined if `once` has no option `latest`. */
   readonly latest: LatestEvent | undefined;
 }

@@ -44,14 +44,18 @@ function statementsOf(
 ): RecordStatements {
   const select = (values: string): string =>
     `select ${schema}.${writeFunction}(${values}) as recorded, ${DURABLE_COMMIT}`;
-  // The values are sent as texts. As a time, postgres.js would cut them down to milliseconds.
-  const types = [...columns, 'idle', 'latest'].map(() => '').concat('::text::timestamptz', '::text::bigint');
+  const valueAt = (place: number): string => `$${place}`;
+  const key = columns.map((_, index) => valueAt(index + 1));
+  const [idle, latestKey, createdAt, rank] = [1, 2, 3, 4].map((place) => valueAt(columns.length + place));
   return {
     schema,
     table: `${schema}.${table}`,
     columns,
-    isRecord: columns.map((column, index) => `${column} = $${index + 1}`).join(' and '),
-    record: select(types.map((type, index) => `$${index + 1}${type}`).join(', ')),
+    isRecord: columns.map((column, index) => `${column} = ${key[index]}`).join(' and '),
+    // The values are sent as texts. As a time, postgres.js would cut them down to milliseconds.
+    record: select(
+      `${key.join(', ')}, ${idle}, ${latestKey}, ${createdAt}::text::timestamptz, ${rank}::text::bigint`,
+    ),
     beginAndRecord: (values) => `begin; ${select(values.map(literalOf).join(', '))}`,
   };
 }
@@ -77,12 +81,10 @@ export const PROBE: string = `select current_setting('posthorn.transaction', tru
 /** Names a record, in one schema. */
 export interface SchemaRecordKey extends RecordKey {
   readonly statements: RecordStatements;
-  /** The name of the rerun whose record it is. */
-  readonly rerun?: string | undefined;
 }
 
 /** The values of the key of a record. */
-export function keyOf({ scope, eventKey, handler, rerun }: Omit<SchemaRecordKey, 'statements'>): string[] {
+export function keyOf({ scope, eventKey, handler, rerun }: RecordKey): string[] {
   const key = [scope, eventKey, handler];
   return rerun === undefined ? key : [...key, rerun];
 }

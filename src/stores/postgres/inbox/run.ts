@@ -12,9 +12,8 @@ import type { RunsInPool } from './runs-in-pool.ts';
 import { LATE, ROW_PAUSE_MS, type RunLimits } from './time-limits.ts';
 
 /** The input of one run of a handler, and the key of its record. */
-export interface InboxRun extends OnceRun, SchemaRecordKey {
+export interface InboxRun extends SchemaRecordKey, OnceRun {
   readonly eventId: string;
-  readonly rerun: string | undefined;
   readonly limits: RunLimits;
   /** The longest time for which the transaction may stand still between two statements. */
   readonly idleMs: number;

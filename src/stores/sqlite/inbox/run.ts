@@ -12,6 +12,7 @@ import { BegunTransaction } from './begun-transaction.ts';
 import { HandlerDatabase, type SqliteTransaction } from './handler-database.ts';
 import {
   CREATE_MARKS,
+  ensureRecord,
   findRecord,
   findRerun,
   rememberLatest,
@@ -67,7 +68,7 @@ function recordAndHandle(connection: SqliteConnection, run: InboxRun, step: Step
     run.latest !== undefined && connection.first(rememberLatest(run, run.latest)) === undefined;
   if (!isSuperseded) handle(connection, run, step);
   // Last: only now is the transaction known to be still the one that was begun.
-  connection.run(writeRecord(run));
+  connection.run(rerun === undefined ? writeRecord(run) : ensureRecord(run));
   if (rerun !== undefined) connection.run(writeRerun(run, rerun));
   return isSuperseded ? 'superseded' : undefined;
 }

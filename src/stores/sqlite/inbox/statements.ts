@@ -11,13 +11,18 @@ export function findRecord({ scope, eventKey, handler }: RecordKey): SqlStatemen
   };
 }
 
-/** Writes the record. In a rerun it is there already, unless it was pruned. */
+/** Writes the record. */
 export function writeRecord({ scope, eventKey, handler }: RecordKey): SqlStatement {
   return {
-    sql: `insert into posthorn_inbox (scope, event_key, handler, handled_at) values (?, ?, ?, ${NOW})
-on conflict do nothing`,
+    sql: `insert into posthorn_inbox (scope, event_key, handler, handled_at) values (?, ?, ?, ${NOW})`,
     values: [scope, eventKey, handler],
   };
+}
+
+/** Writes the record, unless it is there: a rerun does not change it. */
+export function ensureRecord(key: RecordKey): SqlStatement {
+  const { sql, values } = writeRecord(key);
+  return { sql: `${sql} on conflict do nothing`, values };
 }
 
 /** Returns a row if the record of a rerun is there. */
@@ -103,11 +108,11 @@ export function deleteRecords(
 ): SqlStatement {
   const key = columns.join(', ');
   // A blob is greater than every text.
-  const endOr = columns.map(() => "coalesce(?, x'')").join(', ');
+  const last = columns.map(() => "coalesce(?, x'')").join(', ');
   return {
     sql: `delete from ${name}
 where scope = ? and (${key}) > (${after.map(() => '?').join(', ')})
-  and (${key}) <= (${endOr}) and handled_at < ${NOW} - ?`,
+  and (${key}) <= (${last}) and handled_at < ${NOW} - ?`,
     values: [scope, ...after, ...(end ?? columns.map(() => null)), olderThanMs],
   };
 }

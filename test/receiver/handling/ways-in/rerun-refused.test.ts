@@ -25,18 +25,22 @@ describe('a call that is wrong rejects, and nothing is reported:', () => {
   test.each<[string, unknown, string]>([
     ['no options', undefined, 'rerun()'],
     ['an unknown option', { ...FIX, source: 'a list' }, 'source'],
-    ['no handlers', { run: 'fix' }, 'handlers of rerun() must be a list of names, with one at least'],
-    ['an empty list', { handlers: [] }, 'with one at least: no other handler runs'],
-    ['a name instead of a list', { handlers: 'book' }, 'must be a list of names'],
+    ['no handlers', { run: 'fix' }, 'handlers of rerun() must be a list with at least one name'],
+    ['an empty list', { handlers: [] }, 'with at least one name, such as'],
+    ['a name instead of a list', { handlers: 'book' }, 'must be a list with at least one name'],
     ['a misspelt name', { handlers: ['bok'] }, 'the nearest is "book"'],
     ['a wrong name beside a right one', { handlers: ['book', 'mial'] }, 'the nearest is "mail"'],
-    ['something other than a name', { handlers: [7] }, 'names 7, which is not the name'],
-    ['an empty run', { ...FIX, run: '' }, 'run of rerun() must be a text of 1 to 100 characters'],
+    ['something other than a name', { handlers: [7] }, 'must be a list of names; it has 7'],
+    ['an empty run', { ...FIX, run: '' }, 'run of rerun() must be a well-formed text of 1 to 100 characters'],
     ['a long run', { ...FIX, run: 'x'.repeat(101) }, 'run of rerun() must be'],
     ['a run with a NUL', { ...FIX, run: 'fix\0' }, 'run of rerun() must be'],
     ['a run that is not well-formed', { ...FIX, run: '\ud800' }, 'run of rerun() must be'],
     ['a run that is a number', { ...FIX, run: 7 }, 'run of rerun() must be'],
-    ['an empty reason', { ...FIX, reason: '' }, 'reason of rerun() must be a text of 1 to 1000 characters'],
+    [
+      'an empty reason',
+      { ...FIX, reason: '' },
+      'reason of rerun() must be a well-formed text of 1 to 1000 characters',
+    ],
     ['a long reason', { ...FIX, reason: 'x'.repeat(1_001) }, 'reason of rerun() must be'],
   ])('%s', async (_title, options, message) => {
     const { ran, receiver, reports } = openTwo();
