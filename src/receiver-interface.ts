@@ -199,7 +199,8 @@ export interface Receiver<
    * Runs named handlers of a handled event once more, after a bug in them was fixed. Other handlers do not
    * run, and nothing else changes: the event stays handled, a delivery of it stays a `duplicate`, and a
    * failure is only reported. It waits for the end of the handlers, and runs those with `queue: true` itself.
-   * Each gets `context.rerun`.
+   * Each gets `context.rerun`. Observers get a report for each handler, and `rerun` resolves with all of them
+   * joined.
    *
    * With the option `run`, each handler runs once for each event under that name, and is `duplicate` after
    * that: the same calls can be repeated after an interruption. An event that is being handled is left alone
