@@ -4,20 +4,12 @@ export const EVENTS = 1_000;
 /** One of so many events is poison for a handler: also some that are both delivered and accepted. */
 const POISON_EVERY = 21;
 
-/** The options of a rerun. */
-export interface Rerun {
-  readonly run: string;
-  readonly handlers: readonly string[];
-}
-
 /** The handlers of the inbox, and the one outside of it. */
 export const INBOX: readonly string[] = ['book', 'mail'];
 export const HANDLERS: readonly string[] = [...INBOX, 'notify'];
-/** The reruns of each event. */
-export const RERUNS: readonly Rerun[] = [
-  { run: 'fix-1', handlers: ['book', 'notify'] },
-  { run: 'fix-2', handlers: ['mail', 'notify'] },
-];
+/** The reruns of each event, and the handlers that they run. */
+export const RUNS: readonly string[] = ['fix-1', 'fix-2'];
+export const RERUN_HANDLERS: readonly string[] = ['book', 'notify'];
 export type StormEvent = ReturnType<typeof createEvent>;
 
 export function createStormEvents(): StormEvent[] {

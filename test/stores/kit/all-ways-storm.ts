@@ -4,7 +4,7 @@ import type { DeadLetters, Journal, Store } from 'posthorn';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { until } from '../../support/until.ts';
 import { AllWaysCalls } from './all-ways-calls.ts';
-import { createStormEvents, EVENTS, RERUNS, type Rerun, type StormEvent } from './all-ways-events.ts';
+import { createStormEvents, EVENTS, RERUN_HANDLERS, RUNS, type StormEvent } from './all-ways-events.ts';
 import { KeptProcesses } from './kept-processes.ts';
 import { overlapsIn, readRuns } from './key-runs.ts';
 import { pause } from './process-storm.ts';
@@ -144,13 +144,13 @@ export class AllWaysStorm {
     await Promise.all(meanwhile);
     writeFileSync(this.#healed, '');
     await until('no dead letter is left', async () => (await this.#replay()) === '0', PATIENCE_MS);
-    // Nothing runs again, and an event whose entry was lost has one.
+    // Nothing runs again. A completion may have died with its process after the answer: `completion_pending`.
     await this.#each(SENDERS, (event) => this.#send(event));
     await until('all entries are written', () => this.#look(), PATIENCE_MS);
     await this.#each(SENDERS, async ({ id }, index) => {
-      for (const rerun of RERUNS)
-        if (index % REPEATED_EVERY === 0 || !this.finished.has(`${id} ${rerun.run}`))
-          await this.#rerun(id, rerun, LAST_RERUN_TRIES);
+      for (const run of RUNS)
+        if (index % REPEATED_EVERY === 0 || !this.finished.has(`${id} ${run}`))
+          await this.#rerun(id, run, LAST_RERUN_TRIES);
     });
     await until('no id is claimed', async () => (await this.#place.countClaims()) === 0, PATIENCE_MS);
     await this.stop();
@@ -198,15 +198,16 @@ export class AllWaysStorm {
   #rerunMeanwhile(event: StormEvent): void {
     const { id } = event;
     if (this.#reruns.has(id)) return;
-    const reruns = RERUNS.map((rerun) => this.#rerun(id, rerun, RERUN_TRIES));
+    const reruns = RUNS.map((run) => this.#rerun(id, run, RERUN_TRIES));
     this.#reruns.set(id, Promise.all([...reruns, this.#send(event)]));
   }
 
-  async #rerun(id: string, rerun: Rerun, tries: number): Promise<void> {
+  async #rerun(id: string, run: string, tries: number): Promise<void> {
     for (let triesLeft = tries; triesLeft > 0; triesLeft -= 1) {
-      const outcome = await this.calls.call(this.#one().any(), 'rerun', { id, ...rerun });
+      const value = { id, run, handlers: RERUN_HANDLERS };
+      const outcome = await this.calls.call(this.#one().any(), 'rerun', value);
       if (outcome === 'processed' || outcome === 'duplicate') {
-        this.finished.add(`${id} ${rerun.run}`);
+        this.finished.add(`${id} ${run}`);
         return;
       }
       // An entry that the journal lacks may still come, unless all are written.
