@@ -113,6 +113,11 @@ describe('a line', () => {
       /ahead of this machine's clock/,
     ],
     [
+      'with a created_at of another form',
+      eventOf('evt_1', { created_at: '26.11.2026 10:00' }),
+      /created_at: must be a time in ISO 8601, as 2026-03-31T09:05:00Z/,
+    ],
+    [
       'with a time without zone',
       wrapper({ createdAtMs: '2026-11-26T09:00:00' }),
       /createdAtMs must be a number of milliseconds since the epoch, and is "2026-11-26T09:00:00"/,
@@ -151,6 +156,17 @@ describe('a line', () => {
       stdout: expect.stringMatching(/^3 would run\n[\s\S]*\n3 processed\n$/),
       stderr: '',
     });
+  });
+
+  test('may have a created_at without a zone, which is UTC', async () => {
+    const ageMs = 86_400_000;
+    const lines = [ageMs - 3_600_000, ageMs + 3_600_000].map((ms, index) =>
+      eventOf(`evt_${index}`, { created_at: new Date(Date.now() - ms).toISOString().slice(0, 16) }),
+    );
+    const { file } = await writeModule(moduleOf());
+    const args = ['events', 'accept', writeEvents(lines), '--receiver', file, ...DRY];
+    const ended = await posthorn(args, { env: { TZ: 'America/New_York' } });
+    expect(ended).toMatchObject({ code: 1, stdout: expect.stringMatching(/^1 would run, 1 too old\n/) });
   });
 
   test('that was unreadable makes the command fail, though the others are accepted', async () => {

@@ -95,6 +95,7 @@ describe('posthorn events list', () => {
     expect(await listed('--outcome parked')).toEqual(['evt_3']);
     expect(await listed('--resource TR1 --type *')).toEqual(['evt_1', 'evt_4']);
     expect(await listed('--since 2026-03-31T10:00:30')).toEqual(['evt_2', 'evt_3', 'evt_4']);
+    expect(await listed('--since 2026-03-31T10:01')).toEqual(['evt_3', 'evt_4']);
     expect(await listed('--since 2026-03-31T12:00:31+02:00')).toEqual(['evt_3', 'evt_4']);
     expect(await listed('--until 2026-03-31T10:00:30Z')).toEqual(['evt_1']);
     expect(await listed('--since 2h')).toEqual(['evt_4']);

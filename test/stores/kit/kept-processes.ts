@@ -3,7 +3,8 @@ import { KEY } from '../../support/served.ts';
 import type { Freeze } from './key-runs.ts';
 import { pause } from './process-storm.ts';
 
-interface Process {
+/** A process that listens. */
+export interface KeptProcess {
   readonly program: ChildProgram;
   readonly pid: string;
   readonly url: string;
@@ -20,7 +21,7 @@ export class KeptProcesses {
   readonly crashes: string[] = [];
   readonly #path: string;
   readonly #env: NodeJS.ProcessEnv;
-  readonly #running: (Process | undefined)[] = [];
+  readonly #running: (KeptProcess | undefined)[] = [];
   #kept: Promise<unknown> = Promise.resolve();
   #count = 0;
   #isOver = false;
@@ -45,7 +46,7 @@ export class KeptProcesses {
   }
 
   /** The processes that listen. */
-  alive(): Process[] {
+  alive(): KeptProcess[] {
     return this.#running.filter((candidate) => candidate !== undefined);
   }
 
@@ -56,12 +57,17 @@ export class KeptProcesses {
 
   /** The address of any that listens. */
   anyUrl(): string | undefined {
-    return pickOne(this.alive())?.url;
+    return this.any()?.url;
+  }
+
+  /** Any that listens. */
+  any(): KeptProcess | undefined {
+    return pickOne(this.alive());
   }
 
   /** Kills one of them. */
   async kill(): Promise<void> {
-    const victim = pickOne(this.alive());
+    const victim = this.any();
     if (victim === undefined) return;
     victim.program.kill('SIGKILL');
     this.killedAt.set(victim.pid, sharedNow());
@@ -70,7 +76,7 @@ export class KeptProcesses {
 
   /** Freezes one of them for a time. */
   async freeze(ms: number): Promise<void> {
-    const victim = pickOne(this.alive());
+    const victim = this.any();
     if (victim === undefined) return;
     const from = sharedNow();
     victim.program.kill('SIGSTOP');
