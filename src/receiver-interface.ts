@@ -204,7 +204,9 @@ export interface Receiver<
    *
    * With the option `run`, each handler runs once for each event under that name, and is `duplicate` after
    * that: the same calls can be repeated after an interruption. An event that is being handled is left alone
-   * (`busy`, `event_running`), and so is a handler that another rerun is running for it.
+   * (`busy`, `event_running`), and so is a handler that another rerun is running for it. If some of its
+   * handlers have not finished, a delivery of it waits meanwhile, or is `busy`. Without the store nothing
+   * runs, also with `onStoreFailure: 'process'`.
    *
    * An entry without a body is `rejected` (`body_missing`), and so is a handler that has not finished
    * (`handler_unfinished`): a retry or {@link replay} runs it. A handler of an inbox with the option `latest`
