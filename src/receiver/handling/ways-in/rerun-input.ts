@@ -83,14 +83,17 @@ function idsToHold(
   }));
 }
 
-/** Once it is released, nothing depends on the turn. */
+/**
+ * Once it is released, nothing depends on the turn. Until then the store must know it: a renewal that comes
+ * late would make it anew.
+ */
 function turnOf(
   handler: string,
   { key }: EventIdentity,
-  { leaseMs: retentionMs }: Pick<Settings, 'leaseMs'>,
+  { leaseMs, maxRunMs }: Pick<Settings, 'leaseMs' | 'maxRunMs'>,
 ): IdToHold {
   return {
-    claimed: { claimId: rerunTurnId(handler, key), retentionMs },
+    claimed: { claimId: rerunTurnId(handler, key), retentionMs: Math.max(leaseMs, maxRunMs) },
     busyWith: `another rerun of the handler ${show(handler)} for this event`,
   };
 }
