@@ -2,8 +2,8 @@ import type { Report, Rerun, WebhookEvent } from 'posthorn';
 import type { RankedKey } from 'posthorn/sqlite';
 import { createEvent } from 'posthorn/testing';
 import { expect, test } from 'vitest';
+import { handledEntry } from '../../../support/handled-entry.ts';
 import type { DirectEndpoint } from '../../../support/open-endpoint.ts';
-import { handledEntry } from './handled-entry.ts';
 
 /** What the handler `book` does after it has booked an event. */
 export type Work = (event: WebhookEvent, rerun: Rerun | undefined) => void;
