@@ -4,13 +4,14 @@ import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { handledEntry } from '../../../support/handled-entry.ts';
+import { HeldHandler } from '../../../support/held-handler.ts';
 import { accepted, openDirectly } from '../../../support/open-endpoint.ts';
 import { KEY } from '../../../support/served.ts';
 import { StepClock } from '../../../support/step-clock.ts';
 import { throwing } from '../../../support/throwing.ts';
 import { openJournaledDirectly } from '../../journal/journaled.ts';
 import { openCounting } from './counting.ts';
-import { FIX } from './rerunning.ts';
+import { FIX, handledIn } from './rerunning.ts';
 
 const event = createEvent('transfer.succeeded');
 const reason = 'amounts were wrong by a factor of 100';
@@ -195,6 +196,23 @@ describe('several handlers', () => {
     });
     expect(steps).toContain('book');
     expect(reports.all.map(({ outcome }) => outcome)).toEqual(['failed', 'processed']);
+  });
+
+  test('of which one is busy and one fails: the failure is the outcome', async () => {
+    const held = new HeldHandler();
+    const { receiver, reports } = openDirectly({ store: await handledIn(event) }, (opened) =>
+      opened.on('*', held.handle, { name: 'mail' }).on('*', throwing('no database'), { name: 'book' }),
+    );
+    const other = receiver.rerun(entry, { handlers: ['mail'] });
+    const call = await held.calls.nth(1);
+    expect(await receiver.rerun(entry, both)).toMatchObject({
+      outcome: 'failed',
+      status: 500,
+      code: 'handler_failed',
+    });
+    expect(reports.all.map(({ outcome }) => outcome)).toEqual(['busy', 'failed']);
+    call.succeed();
+    expect(await other).toMatchObject({ outcome: 'processed' });
   });
 
   test('of which one has run before: the other runs, and the outcome is processed', async () => {
