@@ -51,8 +51,11 @@ export async function handled(
   return event;
 }
 
-const done = { outcome: 'processed', handlers: [{ name: 'book', ok: true }] };
-const doneBefore = { outcome: 'duplicate', handlers: [{ name: 'book', skipped: 'handled_before' }] };
+/** The report of a rerun that has run. */
+export const done = { outcome: 'processed', handlers: [{ name: 'book', ok: true }] };
+
+/** The report of one that the inbox has a record of. */
+export const doneBefore = { outcome: 'duplicate', handlers: [{ name: 'book', skipped: 'handled_before' }] };
 const superseded = { outcome: 'processed', handlers: [{ name: 'book', skipped: 'superseded' }] };
 
 /** An event of the transfer `id`, created this many seconds ago. */
