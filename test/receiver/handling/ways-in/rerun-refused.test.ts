@@ -31,7 +31,7 @@ describe('a call that is wrong rejects, and nothing is reported:', () => {
     ['a name instead of a list', { handlers: 'book' }, 'must be a list of names'],
     ['a misspelt name', { handlers: ['bok'] }, 'the nearest is "book"'],
     ['a wrong name beside a right one', { handlers: ['book', 'mial'] }, 'the nearest is "mail"'],
-    ['something other than a name', { handlers: [7] }, 'names 7, '],
+    ['something other than a name', { handlers: [7] }, 'names 7, which is not the name'],
     ['an empty run', { ...FIX, run: '' }, 'run of rerun() must be a text of 1 to 100 characters'],
     ['a long run', { ...FIX, run: 'x'.repeat(101) }, 'run of rerun() must be'],
     ['a run with a NUL', { ...FIX, run: 'fix\0' }, 'run of rerun() must be'],
