@@ -98,6 +98,8 @@ describe('posthorn events list', () => {
     expect(await listed('--since 2026-03-31T10:01')).toEqual(['evt_3', 'evt_4']);
     expect(await listed('--since 2026-03-31T12:00:31+02:00')).toEqual(['evt_3', 'evt_4']);
     expect(await listed('--until 2026-03-31T10:00:30Z')).toEqual(['evt_1']);
+    expect(await listed('--until 2026-03-31T10:01Z')).toEqual(['evt_1', 'evt_2']);
+    expect(await listed('--since 2026-03-31T11:01+01:00')).toEqual(['evt_3', 'evt_4']);
     expect(await listed('--since 2h')).toEqual(['evt_4']);
     expect(await listed('--since 2026-03-31 --until 30m')).toEqual(['evt_1', 'evt_2', 'evt_3', 'evt_4']);
     expect(await listed('--after evt_2 --resource TR1')).toEqual(['evt_4']);

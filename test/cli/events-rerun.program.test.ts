@@ -4,7 +4,14 @@ import { useSqlite } from '../stores/sqlite/fixture.ts';
 import { printed, refusal } from './ended.ts';
 import { FIRST_AT, PARKED, STRIPE_KEY } from './journal-entries.ts';
 import { jsonLines, paste } from './posthorn.ts';
-import { handledEvent, handledEvents, OTHER_TYPE, openRerun } from './rerunning.ts';
+import {
+  BOOKING,
+  handledEvent,
+  handledEvents,
+  OTHER_TYPE,
+  openRerun,
+  PRINTING_REPORTS,
+} from './rerunning.ts';
 
 const sqlite = useSqlite();
 const three = handledEvents(['evt_1', 'evt_2', 'evt_3']);
@@ -239,91 +246,11 @@ describe('posthorn events rerun', () => {
     );
   });
 
-  test('an event that is running elsewhere is left to it, and the exit code says so', async () => {
-    // The store of another process that goes on handling the event.
-    const store = `(() => {
-      const own = createSqliteStore(database, { scope: 'rerunning' });
-      const peek = (request) => (request.id === 'evt_2' ? { state: 'running' } : own.peek(request));
-      return { ...own, peek };
-    })()`;
-    const { rerun } = await openRerun(sqlite, three, { store, options: 'leaseMs: 100,' });
-    const ended = await rerun('--all', '--yes', '--concurrency', '3');
-    expect(ended.code).toBe(1);
-    expect(ended.stdout).toMatch(/^2 would run, 1 running elsewhere\n/);
-    expect(ended.stdout).toContain('\nbusy transfer.succeeded evt_2 event_running: ');
-    expect(ended.stdout).toMatch(/\n2 processed, 1 running elsewhere\nthe rest: .*\n$/);
-  });
-
   test('what is passed over is not reported to observers', async () => {
-    const handlers = `.on('*', () => {}, { name: 'book' });
-      receiver.observe(({ outcome, event }) => console.error(outcome, event.id))`;
+    const handlers = BOOKING + PRINTING_REPORTS;
     const parked = handledEvent('evt_parked', PARKED);
     const { rerun } = await openRerun(sqlite, [...three, parked], { handlers });
     expect((await rerun('evt_2', '--yes')).stderr).toBe('processed evt_2\n');
     expect((await rerun('--all', '--yes')).stderr).toBe('processed evt_1\nprocessed evt_3\n');
-  });
-
-  test('a store that may have lost what was run ends the command, and it says so', async () => {
-    // It comes back after that, so that the command need not wait for it in vain.
-    const store = `(() => {
-      const own = createSqliteStore(database, { scope: 'rerunning' });
-      const fail = () => { throw new Error('away'); };
-      let complete = fail;
-      const claim = (request) => {
-        if (!request.id.endsWith('evt_2')) return own.claim(request);
-        complete = own.complete;
-        return fail();
-      };
-      return { ...own, claim, complete: (request) => complete(request), commandTimeoutMs: 50 };
-    })()`;
-    const { rerun } = await openRerun(sqlite, three, { store });
-    const ended = await rerun('--all', '--yes');
-    expect(ended).toMatchObject({ code: 3, stdout: expect.stringContaining('\n1 processed, 2 left\n') });
-    expect(ended.stderr).toContain(
-      'the store may not have recorded that 1 of these were run: the same command',
-    );
-  });
-
-  test('a store that is away ends the command with code 3, and the rest is left', async () => {
-    const store = `(() => {
-      const own = createSqliteStore(database, { scope: 'rerunning' });
-      const claim = async (request) => {
-        if (request.id.includes('rerun:') && request.id.includes('evt_3')) throw new Error('away');
-        return own.claim(request);
-      };
-      return { ...own, claim };
-    })()`;
-    const { rerun } = await openRerun(sqlite, handledEvents(['evt_1', 'evt_2', 'evt_3', 'evt_4']), { store });
-    const ended = await rerun('--all', '--yes');
-    expect(ended).toMatchObject({ code: 3, stderr: expect.stringContaining('(store_unavailable)') });
-    expect(ended.stdout).toContain('\n2 processed, 2 left\nthe rest: posthorn events rerun ');
-  });
-
-  test('a receiver that is closed meanwhile ends the command, and so does a journal that is away', async () => {
-    const closing = await openRerun(sqlite, three, {
-      handlers: ".on('*', () => void receiver.close(), { name: 'book' })",
-    });
-    const closed = await closing.rerun('--all', '--yes');
-    expect(closed).toMatchObject({ code: 1, stderr: expect.stringContaining('(closing)') });
-    expect(closed.stdout).toContain('\n1 processed, 2 left\n');
-
-    const dropping = await openRerun(sqlite, [], {
-      journal: `(() => {
-        const own = createSqliteJournal(database, { scope: 'rerunning' });
-        let lists = 0;
-        const list = async function* (selection) {
-          lists += 1;
-          for await (const entry of own.list(selection)) {
-            if (lists > 1 && entry.id === 'evt_3')
-              throw Object.assign(new Error('the journal is away'), { code: 'journal_unavailable' });
-            yield entry;
-          }
-        };
-        return { ...own, list };
-      })()`,
-    });
-    const ended = await dropping.rerun('--all', '--yes', '--run', 'other');
-    expect(ended.stderr).toContain('the journal is away');
-    expect(ended.stdout).toContain('\n2 processed, 1 left\n');
   });
 });

@@ -40,13 +40,17 @@ export interface RerunModule {
  * Names each event, and the run, in the file `ledger`. Fails for ids with `bad` until there is a file `go`,
  * for which ids with `held` wait.
  */
-const BOOKING = `.on('transfer.*', async ({ id }, { rerun }) => {
+export const BOOKING = `.on('transfer.*', async ({ id }, { rerun }) => {
     const { appendFileSync, existsSync } = await import('node:fs');
     const { setTimeout } = await import('node:timers/promises');
     appendFileSync(at('ledger'), rerun.run + ' ' + id + '\\n');
     while (id.includes('held') && !existsSync(at('go'))) await setTimeout(10);
     if (id.includes('bad') && !existsSync(at('go'))) throw new Error('no');
   }, { name: 'book' })`;
+
+/** Follows the code of the handlers, and prints the outcome and the event of each report on stderr. */
+export const PRINTING_REPORTS = `;
+    receiver.observe(({ outcome, event }) => console.error(outcome, event.id))`;
 
 /** Code of a module whose receiver has its store and its journal in a file of SQLite. */
 export function rerunModule(path: string, parts: RerunModule = {}): string {

@@ -16,7 +16,7 @@ describe('the commands of posthorn exist, and so do their options', () => {
   const inBlocks = ({ blocks }: Document): string[] =>
     blocks
       .filter(({ language }) => language === 'sh')
-      .flatMap(({ code }) => code.match(/(?<=^|\s)posthorn [^|#\n]*/gm) ?? []);
+      .flatMap(({ code }) => code.replace(/\\\n\s*/g, '').match(/(?<=^|\s)posthorn [^|#\n]*/gm) ?? []);
   const inText = ({ text }: Document): string[] =>
     text.match(/(?<=`([A-Z_]+=\S+ |npx )*)posthorn (?!help)[^`]+(?=`)/g) ?? [];
   const lines = documents.flatMap((document) =>
@@ -47,8 +47,22 @@ describe('the commands of posthorn exist, and so do their options', () => {
     expect(stdout).toContain(`Usage: posthorn ${command} `);
     const options = line.match(/(?<=\s)--[\w-]+/g) ?? [];
     expect(options.filter((option) => !new RegExp(`^ +${option}\\b`, 'm').test(stdout))).toEqual([]);
+    await parseValues(line, isGroup ? [first, second] : [first]);
   });
 });
+
+/**
+ * Throws if an option of the command refuses its value, unless that stands for another: `<id>`, `…`, `$KEY`.
+ */
+async function parseValues(line: string, names: readonly string[]): Promise<void> {
+  let command = await program.createProgram(names[0]);
+  for (const name of names) command = command.commands.find((each) => each.name() === name) ?? command;
+  for (const [, flag, quoted = ''] of line.matchAll(/\s(--[\w-]+)[ =]('[^']*'|"[^"]*"|\S+)/g)) {
+    const value = quoted.replace(/^(['"])(.*)\1$/, '$2');
+    if (/[<…$]/.test(value)) continue;
+    command.options.find(({ long }) => long === flag)?.parseArg?.(value, undefined);
+  }
+}
 
 interface Help {
   readonly code: number | string | null | undefined;

@@ -1,7 +1,7 @@
 import { createMemoryStore, type DeadLetters, PermanentError } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
-import { entryOf } from '../receiver/handling/ways-in/rerunning.ts';
 import { ListQueue } from '../receiver/queue/list-queue.ts';
+import { handledEntry } from '../support/handled-entry.ts';
 import { HeldHandler } from '../support/held-handler.ts';
 import { letterOf } from '../support/letter-of.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
@@ -44,7 +44,7 @@ export async function bringAboutEveryOutcome(
   await send(booked);
   await send(booked); // duplicate
   await receiver.accept(booked, { source: 'events.list' }); // duplicate
-  await receiver.rerun(entryOf(booked), { handlers: ['book'], run: 'fix' });
+  await receiver.rerun(handledEntry(booked), { handlers: ['book'], run: 'fix' });
   await send(createEvent('payment_instrument.created')); // ignored
   await send(createEvent('subscription.created')); // queued
   await receiver.dispatch(queue.jobs[0], { attempt: 1, final: false });

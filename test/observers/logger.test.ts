@@ -4,10 +4,10 @@ import { type Logger, observeWithLogger } from 'posthorn/logger';
 import { createEvent, deliver } from 'posthorn/testing';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createLogger } from 'winston';
-import { entryOf } from '../receiver/handling/ways-in/rerunning.ts';
 import { deliveryOf } from '../support/delivery-of.ts';
 import { errorOf } from '../support/error-of.ts';
 import { fakeTimers } from '../support/fake-time.ts';
+import { handledEntry } from '../support/handled-entry.ts';
 import { HeldHandler } from '../support/held-handler.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { type EndpointOptions, eventAt } from '../support/open-endpoint.ts';
@@ -163,7 +163,7 @@ describe('one line for each delivery, with', () => {
   test('the name and the reason of a rerun, each on one line', async () => {
     const { lines, logger } = openLogger();
     const receiver = createLogged(logger).on('*', () => {}, { name: 'book' });
-    const entry = entryOf(createEvent('transfer.succeeded'));
+    const entry = handledEntry(createEvent('transfer.succeeded'));
     await receiver.rerun(entry, { handlers: ['book'], run: 'fix\n1', reason: 'a\nbug' });
     await receiver.rerun(entry, { handlers: ['book'], run: 'fix 2' });
     expect(lines.all.map(({ fields }) => [fields.source, fields.rerun])).toEqual([

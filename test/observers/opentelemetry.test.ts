@@ -4,10 +4,10 @@ import { toNode } from 'posthorn/node';
 import { observeWithOpenTelemetry } from 'posthorn/opentelemetry';
 import { createEvent, deliver } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
-import { entryOf } from '../receiver/handling/ways-in/rerunning.ts';
 import { ListQueue } from '../receiver/queue/list-queue.ts';
 import { deliveryOf } from '../support/delivery-of.ts';
 import { shutGate } from '../support/gate.ts';
+import { handledEntry } from '../support/handled-entry.ts';
 import { HeldHandler } from '../support/held-handler.ts';
 import { letterOf } from '../support/letter-of.ts';
 import { listenUntilTheEnd } from '../support/listen.ts';
@@ -241,7 +241,7 @@ test('a replay is a span of its own time, whenever its letter was received', asy
 
 test('a rerun is a span that has its name', async () => {
   const { receiver, ...collected } = await open((opened) => opened.on('*', () => {}, { name: 'book' }));
-  await receiver.rerun(entryOf(event), { handlers: ['book'], run: 'fix' });
+  await receiver.rerun(handledEntry(event), { handlers: ['book'], run: 'fix' });
   expect(collected.spans().at(-1)?.attributes).toMatchObject({
     'posthorn.source': 'rerun',
     'posthorn.rerun': 'fix',

@@ -1,7 +1,8 @@
-import { type DeadLetter, defineProvider, type JournalEntry } from 'posthorn';
+import { type DeadLetter, defineProvider } from 'posthorn';
 import { expect } from 'vitest';
 import { createService, serviceParts } from '../../src/providers/banking-service/service.ts';
 import { ListQueue } from '../receiver/queue/list-queue.ts';
+import { handledEntry } from '../support/handled-entry.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { failures } from './failures.ts';
 import { rejections } from './rejections.ts';
@@ -21,23 +22,6 @@ import {
 const service = createService(serviceParts);
 
 const booking: Situation['register'] = (receiver) => receiver.on('*', () => {}, { name: 'book' });
-
-function handledEntry(): JournalEntry {
-  const event = secretEvent();
-  const receivedAt = Date.now();
-  return {
-    id: event.id,
-    type: event.type,
-    provider: service.name,
-    firstReceivedAt: receivedAt,
-    lastReceivedAt: receivedAt,
-    deliveries: 1,
-    attempts: 1,
-    outcome: 'processed',
-    handled: ['book'],
-    rawBody: Buffer.from(JSON.stringify(event)),
-  };
-}
 
 const others: readonly Situation[] = [
   {
@@ -100,21 +84,27 @@ const others: readonly Situation[] = [
     expected: { outcome: 'processed', source: 'rerun', rerun: { run: 'fix', reason: 'a bug' } },
     register: booking,
     run: async ({ receiver }) =>
-      void (await receiver.rerun(handledEntry(), { handlers: ['book'], run: 'fix', reason: 'a bug' })),
+      void (await receiver.rerun(handledEntry(secretEvent()), {
+        handlers: ['book'],
+        run: 'fix',
+        reason: 'a bug',
+      })),
   },
   {
     name: 'an entry without a body',
     expected: { outcome: 'rejected', code: 'body_missing', source: 'rerun' },
     register: booking,
     run: async ({ receiver }) =>
-      void (await receiver.rerun({ ...handledEntry(), rawBody: undefined }, { handlers: ['book'] })),
+      void (await receiver.rerun(handledEntry(secretEvent(), { rawBody: undefined }), {
+        handlers: ['book'],
+      })),
   },
   {
     name: 'a rerun of what has not finished',
     expected: { outcome: 'rejected', code: 'handler_unfinished', source: 'rerun' },
     register: booking,
     run: async ({ receiver }) =>
-      void (await receiver.rerun({ ...handledEntry(), handled: [] }, { handlers: ['book'] })),
+      void (await receiver.rerun(handledEntry(secretEvent(), { handled: [] }), { handlers: ['book'] })),
   },
   {
     name: 'parked',

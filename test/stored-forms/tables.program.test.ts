@@ -8,9 +8,9 @@ import {
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { posthorn } from '../cli/posthorn.ts';
-import { handledEntry } from '../stores/kit/inbox/handled-entry.ts';
 import { usePostgres } from '../stores/postgres/fixture.ts';
 import { bookings } from '../stores/postgres/ledger.ts';
+import { handledEntry } from '../support/handled-entry.ts';
 import { accepted, openEndpoint } from '../support/open-endpoint.ts';
 import { until } from '../support/until.ts';
 import { recorded } from './fixtures.ts';
@@ -105,7 +105,7 @@ test('the rerun that version 0.3.0 has recorded is not run again', async () => {
     opened.on('subscription.*', state);
   });
   const event = { ...createEvent('subscription.updated'), id: 'evt_state' };
-  const entry = { ...handledEntry(event), handled: ['state'] };
+  const entry = handledEntry(event, { handled: ['state'] });
   expect(await receiver.rerun(entry, { handlers: ['state'], run: 'fix' })).toMatchObject({
     outcome: 'duplicate',
     handlers: [{ name: 'state', skipped: 'handled_before' }],

@@ -6,6 +6,7 @@ import { createEvent, deliver } from 'posthorn/testing';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { deliveryOf } from '../../support/delivery-of.ts';
 import { fakeTimers } from '../../support/fake-time.ts';
+import { handledEntry } from '../../support/handled-entry.ts';
 import { letterOf } from '../../support/letter-of.ts';
 import { listenUntilTheEnd } from '../../support/listen.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
@@ -257,6 +258,17 @@ describe('what a valid signature stands behind is never left out:', () => {
     for (let count = 0; count < 20; count += 1) await deliver(url, createEvent('dispute.won'), { key: KEY });
     expect(printed()).toHaveLength(20);
   });
+});
+
+test('the line of a rerun names its run', async () => {
+  const receiver = createUnobserved().on('*', fail, { name: 'book' });
+  const entry = handledEntry(createEvent('dispute.won'));
+  await receiver.rerun(entry, { handlers: ['book'], run: 'fix-1127' });
+  expect(printed()).toEqual([
+    expect.stringMatching(
+      /^posthorn: failed 500 event=\S+ type=\S+ rerun=fix-1127 attempt=1 .*handler_failed: /,
+    ),
+  ]);
 });
 
 test('what was left out is told before the next line, where the timer of its minute is late', async () => {

@@ -4,10 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { shutGate } from '../../support/gate.ts';
 import { ampleDeadlines } from '../../support/limits.ts';
 import { openEndpoint } from '../../support/open-endpoint.ts';
-import { until } from '../../support/until.ts';
 import { ownParsers, useDatabase } from './fixture.ts';
 import { COMMITS_AND_SLEEPS, testTexts, useReceivers } from './handler-commit.ts';
-import { bookings, type Handle, openBook, recordsOf, tracesOf } from './ledger.ts';
+import { bookings, type Handle, openBook, recordsOf, tracesOf, untilOneWaits } from './ledger.ts';
 import { firstWord, sentBy } from './watched-pool.ts';
 
 describe('a handler of an inbox', () => {
@@ -182,9 +181,7 @@ describe('a handler of an inbox', () => {
     await gate.held.nth(1);
     const second = await open(() => expect.unreachable());
     const waiting = second.send(event);
-    const blocked = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%record_ranked%'
-      and datname = current_database()`;
-    await until('the other run waits', async () => (await receivers.pool.query(blocked)).rows.length > 0);
+    await untilOneWaits(receivers.pool, 'record_ranked');
     gate.open();
     expect([(await running).status, (await waiting).status]).toEqual([200, 200]);
     expect(second.reports.all[0]?.handlers).toMatchObject([{ skipped: 'handled_before' }]);

@@ -6,6 +6,7 @@ import { beforeAll } from 'vitest';
 import { shutGate } from '../../support/gate.ts';
 import { ampleDeadlines } from '../../support/limits.ts';
 import { type Endpoint, type EndpointOptions, openEndpoint } from '../../support/open-endpoint.ts';
+import { until } from '../../support/until.ts';
 import type { DatabaseFixture } from './fixture.ts';
 
 /** Bookings without a unique index: what runs twice is there twice. */
@@ -87,4 +88,16 @@ export async function rerunsOf(pool: Pool, { id }: Pick<WebhookEvent, 'id'>): Pr
 /** How often an event was booked, and its records: what is left of it. */
 export async function tracesOf(pool: Pool, event: Pick<WebhookEvent, 'id'>): Promise<[number, string[]]> {
   return [await bookings(pool, event), await recordsOf(pool, event)];
+}
+
+/**
+ * Resolves once a run waits in a function of the inbox, such as `record_ranked`, for the row of another one.
+ */
+export function untilOneWaits(pool: Pool, writeFunction: string): Promise<void> {
+  const waiting = `select from pg_stat_activity where wait_event_type = 'Lock' and query like $1
+    and datname = current_database()`;
+  return until('one run waits for another', async () => {
+    const { rowCount } = await pool.query(waiting, [`%${writeFunction}%`]);
+    return rowCount !== 0;
+  });
 }

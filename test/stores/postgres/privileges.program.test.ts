@@ -9,12 +9,12 @@ import { createEvent } from 'posthorn/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { deliveryOf } from '../../support/delivery-of.ts';
 import { errorOf } from '../../support/error-of.ts';
+import { handledEntry } from '../../support/handled-entry.ts';
 import { ampleTime } from '../../support/limits.ts';
 import { readAll } from '../../support/read-all.ts';
 import { KEY as SERVED_KEY } from '../../support/served.ts';
 import { until } from '../../support/until.ts';
 import { createLetter } from '../kit/conformance.ts';
-import { handledEntry } from '../kit/inbox/handled-entry.ts';
 import { ampleJournal, createRecord, idsOf, write } from '../kit/journal/journal-case.ts';
 import { KEY, reportsOf, serve } from '../redis/deliveries.ts';
 import { useDatabase } from './fixture.ts';
@@ -61,7 +61,7 @@ describe('a role in PostgreSQL', () => {
     const { status } = await receiver.receive(deliveryOf(event));
     expect(status).toBe(200);
     const rerun = { handlers: ['own'], run: 'fix' };
-    expect(await receiver.rerun({ ...handledEntry(event), handled: ['own'] }, rerun)).toMatchObject({
+    expect(await receiver.rerun(handledEntry(event, { handled: ['own'] }), rerun)).toMatchObject({
       outcome: 'processed',
     });
     expect(await inbox.prune({ olderThanMs: 0 })).toBe(2);

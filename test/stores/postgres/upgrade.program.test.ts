@@ -14,6 +14,7 @@ import { on, openEndpoint } from '../../support/open-endpoint.ts';
 import { until } from '../../support/until.ts';
 import { rerunBook } from '../kit/inbox/rerun-cases.ts';
 import { useDatabase } from './fixture.ts';
+import { untilOneWaits } from './ledger.ts';
 
 const scope = 'upgrade-test';
 const AT = '2026-05-04T03:02:01Z';
@@ -45,12 +46,6 @@ insert into "${schema}".migrations (version) values (2); end $do$`);
   const isWaiting = async (pool: Pool, table: string): Promise<boolean> => {
     const locks = 'select from pg_locks where relation = $1::regclass and not granted';
     return (await pool.query(locks, [table])).rows.length > 0;
-  };
-
-  const isBlocked = async (pool: Pool, writeFunction: string): Promise<boolean> => {
-    const blocked = `select from pg_stat_activity where wait_event_type = 'Lock' and query like $1
-      and datname = current_database()`;
-    return (await pool.query(blocked, [`%${writeFunction}%`])).rowCount !== 0;
   };
 
   test.each([1, 2])('of version %s keep what an old process has written, and compare it', async (version) => {
@@ -153,6 +148,17 @@ insert into "${schema}".migrations (version) values (2); end $do$`);
       expect(await rerunBook({ receiver }, event, 'fix')).toMatchObject({ outcome: 'processed' });
     });
 
+    test('are not pruned before they have reruns, so that no record goes alone', async () => {
+      const pool = await createWithoutReruns('unpruned');
+      const record = `insert into unpruned.inbox values ('${scope}', 'evt_1', 'book', to_timestamp(0))`;
+      await pool.query(record);
+      const inbox = createPostgresInbox(pool, { scope, schema: 'unpruned' });
+      await expect(inbox.prune({ olderThanMs: 60_000 })).rejects.toThrow('inbox_reruns');
+      expect((await pool.query('select handler from unpruned.inbox')).rows).toEqual([{ handler: 'book' }]);
+      await migratePostgres(pool, { schema: 'unpruned' });
+      expect(await inbox.prune({ olderThanMs: 60_000 })).toBe(1);
+    });
+
     test('are migrated while a handler of that version runs, which a rerun waits for', async () => {
       const pool = await createWithoutReruns('beside');
       const event = createEvent('transfer.succeeded');
@@ -163,7 +169,7 @@ insert into "${schema}".migrations (version) values (2); end $do$`);
       let hasEnded = false;
       const { receiver } = await openRerun(pool, 'beside', () => expect(hasEnded).toBe(true));
       const rerun = awaitedLater(rerunBook({ receiver }, event, 'fix'));
-      await Promise.race([rerun, until('the rerun waits', () => isBlocked(pool, 'record_rerun'))]);
+      await Promise.race([rerun, untilOneWaits(pool, 'record_rerun')]);
       hasEnded = true;
       await running.query('commit');
       running.release();

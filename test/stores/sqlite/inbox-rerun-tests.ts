@@ -13,6 +13,7 @@ import {
   tracesOf,
 } from '../kit/inbox/rerun-cases.ts';
 import type { Connection, OpenDatabase } from './connection.ts';
+import { createEarlierTables } from './earlier-tables.ts';
 import { useSqlite } from './fixture.ts';
 import { book, bookings, createLedger, recordsOf, rerunsOf } from './ledger.ts';
 
@@ -91,12 +92,17 @@ export function testRerunsInSqlite(openDatabase: OpenDatabase): void {
   describe('a file of the version that had no reruns', () => {
     const fixture = useSqlite(openDatabase);
 
-    /** As the version before has made it. */
-    const openEarlier = async (): Promise<Connection> => {
-      const database = await fixture.openMigrated();
-      database.exec('drop table posthorn_inbox_reruns');
+    const openEarlier = (): Connection => {
+      const database = fixture.open();
+      createEarlierTables(database, ['posthorn_journal']);
       createLedger(database);
       return database;
+    };
+
+    /** What a process of that version writes as its handler ends. */
+    const recordEarlier = (database: Connection, event: WebhookEvent): void => {
+      const sql = 'insert into posthorn_inbox (scope, event_key, handler, handled_at) values (?, ?, ?, 1)';
+      database.prepare(sql).run(scope, event.id, 'book');
     };
 
     const openBook = (database: Connection) =>
@@ -108,7 +114,7 @@ export function testRerunsInSqlite(openDatabase: OpenDatabase): void {
       });
 
     test('handles events, and says that a rerun needs its table', async () => {
-      const database = await openEarlier();
+      const database = openEarlier();
       const { receiver, reports, send } = openBook(database);
       const event = createEvent('transfer.succeeded');
       expect((await send(event)).status).toBe(200);
@@ -124,12 +130,30 @@ export function testRerunsInSqlite(openDatabase: OpenDatabase): void {
       expect([bookings(database, event), rerunsOf(database, event)]).toEqual([2, ['fix']]);
     });
 
-    test('stays at its version, so that processes of the version before go on, and may start', async () => {
-      const { send } = openBook(await openEarlier());
+    test('stays at its version: processes of that version may start, and their records count', async () => {
+      const earlier = openEarlier();
       await Promise.all([1, 2, 3].map(() => migrateSqlite(fixture.open())));
-      const versions = fixture.open().prepare('select version from posthorn_migrations').all();
+      const database = fixture.open();
+      const versions = database.prepare('select version from posthorn_migrations').all();
       expect(versions.map((row) => Object.values(Object(row)))).toEqual([[1]]);
-      expect((await send(createEvent('transfer.succeeded'))).status).toBe(200);
+      const event = createEvent('transfer.succeeded');
+      recordEarlier(earlier, event);
+      const { receiver, send } = openBook(database);
+      expect((await send(event)).status).toBe(200);
+      expect([bookings(database, event), recordsOf(database, event)]).toEqual([0, ['book']]);
+      expect(await rerunBook({ receiver }, event, 'fix')).toMatchObject({ outcome: 'processed' });
+      expect([bookings(database, event), rerunsOf(database, event)]).toEqual([1, ['fix']]);
+    });
+
+    test('is not pruned before it has the table, so that no record goes alone', async () => {
+      const database = openEarlier();
+      const event = createEvent('transfer.succeeded');
+      recordEarlier(database, event);
+      const inbox = createSqliteInbox(database, { scope });
+      await expect(inbox.prune({ olderThanMs: 60_000 })).rejects.toThrow('inbox_reruns');
+      expect(recordsOf(database, event)).toEqual(['book']);
+      await migrateSqlite(database);
+      expect(await inbox.prune({ olderThanMs: 60_000 })).toBe(1);
     });
   });
 }

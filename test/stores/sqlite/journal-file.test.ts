@@ -7,11 +7,11 @@ import {
   lookAtEntries,
   readEntries,
 } from '../../../src/stores/sqlite/journal/statements.ts';
-import { migrations, NOW } from '../../../src/stores/sqlite/tables.ts';
 import { errorOf } from '../../support/error-of.ts';
 import { fakeTime } from '../../support/fake-time.ts';
 import { ampleTime } from '../../support/limits.ts';
 import { ampleJournal, createRecord, idsOf, write, writeAll } from '../kit/journal/journal-case.ts';
+import { createEarlierTables } from './earlier-tables.ts';
 import { useSqlite } from './fixture.ts';
 
 const scope = 'journal-test';
@@ -23,10 +23,7 @@ describe('a file of the version that had no journal', () => {
   /** As posthorn 0.3.0 has made it. */
   const openEarlier = () => {
     const database = fixture.open();
-    database.exec(`pragma journal_mode = wal;
-create table posthorn_migrations (version integer primary key, applied_at integer not null) strict;
-${migrations[0]}
-insert into posthorn_migrations (version, applied_at) values (1, ${NOW});`);
+    createEarlierTables(database, []);
     return database;
   };
 

@@ -3,13 +3,17 @@ import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { fakeTime, passUntil } from '../../../support/fake-time.ts';
 import { Gate } from '../../../support/gate.ts';
+import { handledEntry } from '../../../support/handled-entry.ts';
 import { HeldHandler } from '../../../support/held-handler.ts';
+import { letterOf } from '../../../support/letter-of.ts';
+import { createMapDeadLetters } from '../../../support/map-dead-letters.ts';
 import { accepted, type EndpointOptions, openDirectly } from '../../../support/open-endpoint.ts';
 import { ListQueue } from '../../queue/list-queue.ts';
-import { entryOf, FIX, handledIn } from './rerunning.ts';
+import { asUserStore } from '../run/user-store.ts';
+import { FIX, handledIn } from './rerunning.ts';
 
 const event = createEvent('transfer.succeeded');
-const entry = entryOf(event);
+const entry = handledEntry(event);
 const RUNNING = { outcome: 'busy', status: 503, code: 'event_running' };
 
 /** Two receivers of one store, as two processes are, whose handler "book" the test holds. */
@@ -57,6 +61,35 @@ describe('an event that a delivery handles', () => {
     call.succeed();
     expect(await delivered).toEqual(accepted('processed', event.id));
   });
+
+  test('is left alone, although the store has no peek', async () => {
+    const store = asUserStore(await handledIn(createEvent('transfer.succeeded')));
+    const { held, one, other } = openTwo({ store });
+    const delivered = one.send(event);
+    const call = await held.calls.nth(1);
+    for (const { receiver } of [one, other]) expect(await receiver.rerun(entry, FIX)).toMatchObject(RUNNING);
+    call.succeed();
+    expect(await delivered).toEqual(accepted('processed', event.id));
+  });
+});
+
+test('an event is left alone while it is accepted, and while it is replayed', async () => {
+  const deadLetters = createMapDeadLetters();
+  const { held, one, other } = openTwo({ store: createMemoryStore(), deadLetters });
+  const expectRunning = async (): Promise<void> => {
+    for (const { receiver } of [one, other]) expect(await receiver.rerun(entry, FIX)).toMatchObject(RUNNING);
+  };
+  const accept = one.receiver.accept(event, { source: 'an export' });
+  const first = await held.calls.nth(1);
+  await expectRunning();
+  first.fail(new Error('no database'));
+  expect(await accept).toMatchObject({ outcome: 'parked' });
+  const replay = one.receiver.replay(await letterOf(deadLetters, event.id));
+  const second = await held.calls.nth(2);
+  await expectRunning();
+  second.succeed();
+  expect(await replay).toMatchObject({ outcome: 'processed' });
+  expect(held.calls.all).toHaveLength(2);
 });
 
 describe('a delivery during a rerun', () => {
@@ -113,7 +146,7 @@ describe('a delivery during a rerun', () => {
 });
 
 describe('with handlers for workers', () => {
-  const both = entryOf(event, { handled: ['mail', 'book'] });
+  const both = handledEntry(event, { handled: ['mail', 'book'] });
 
   /** Two receivers of one queue. "book" runs before the answer, and "mail" in a worker. */
   function openQueued() {

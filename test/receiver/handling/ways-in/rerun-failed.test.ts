@@ -2,6 +2,7 @@ import { createMemoryStore, PermanentError, type Store } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { fakeTime, flowingTime, passUntil } from '../../../support/fake-time.ts';
+import { handledEntry } from '../../../support/handled-entry.ts';
 import { HeldHandler } from '../../../support/held-handler.ts';
 import { letterOf } from '../../../support/letter-of.ts';
 import { createMapDeadLetters } from '../../../support/map-dead-letters.ts';
@@ -10,10 +11,10 @@ import { readAll } from '../../../support/read-all.ts';
 import { unanswered } from '../../../support/unanswered.ts';
 import { openJournaledDirectly } from '../../journal/journaled.ts';
 import { openCounting } from './counting.ts';
-import { entryOf, FIX, handledIn } from './rerunning.ts';
+import { FIX, handledIn } from './rerunning.ts';
 
 const event = createEvent('transfer.succeeded');
-const entry = entryOf(event);
+const entry = handledEntry(event);
 const LEASE_MS = 3_000;
 
 describe('a handler that fails', () => {
@@ -190,7 +191,7 @@ describe('close()', () => {
   test('without grace aborts it, and begins no further handler; the same run may be tried again', async () => {
     const held = new HeldHandler();
     const store = createMemoryStore();
-    const both = entryOf(event, { handled: ['book', 'mail'] });
+    const both = handledEntry(event, { handled: ['book', 'mail'] });
     const names = { handlers: ['book', 'mail'], run: 'fix' };
     const { receiver, reports } = openDirectly({ store }, (opened) =>
       opened.on('*', held.handle, { name: 'book' }).on('*', held.handle, { name: 'mail' }),

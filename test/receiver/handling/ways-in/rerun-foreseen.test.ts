@@ -2,16 +2,17 @@ import type { JournalEntry, Store } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { expect, test } from 'vitest';
 import { Gate } from '../../../support/gate.ts';
+import { handledEntry } from '../../../support/handled-entry.ts';
 import { HeldHandler } from '../../../support/held-handler.ts';
 import { openDirectly } from '../../../support/open-endpoint.ts';
 import { throwing } from '../../../support/throwing.ts';
 import { ListQueue } from '../../queue/list-queue.ts';
 import { asUserStore } from '../run/user-store.ts';
 import { openCounting } from './counting.ts';
-import { entryOf, FIX, foreseeRerun, handledIn } from './rerunning.ts';
+import { FIX, foreseeRerun, handledIn } from './rerunning.ts';
 
 const event = createEvent('transfer.succeeded');
-const entry = entryOf(event);
+const entry = handledEntry(event);
 
 test('a rerun that has not been would run, and asking changes nothing', async () => {
   const store = await handledIn(event);
@@ -88,11 +89,15 @@ test('an event that is being enqueued is running', async () => {
 });
 
 test.each<[string, JournalEntry, string]>([
-  ['without a body', entryOf(event, { rawBody: undefined }), 'body_missing'],
-  ['of a handler that has not finished', entryOf(event, { handled: ['mail'] }), 'handler_unfinished'],
-  ['of another provider', entryOf(event, { provider: 'stripe' }), 'provider_mismatch'],
-  ['whose body is not an event', entryOf(event, { rawBody: Buffer.from('{') }), 'body_not_json'],
-  ['whose type the handler takes no more', entryOf(createEvent('dispute.created')), 'configuration_invalid'],
+  ['without a body', handledEntry(event, { rawBody: undefined }), 'body_missing'],
+  ['of a handler that has not finished', handledEntry(event, { handled: ['mail'] }), 'handler_unfinished'],
+  ['of another provider', handledEntry(event, { provider: 'stripe' }), 'provider_mismatch'],
+  ['whose body is not an event', handledEntry(event, { rawBody: Buffer.from('{') }), 'body_not_json'],
+  [
+    'whose type the handler takes no more',
+    handledEntry(createEvent('dispute.created')),
+    'configuration_invalid',
+  ],
 ])('an entry %s is refused', async (_title, refused, code) => {
   const { receiver } = openCounting();
   expect(await foreseeRerun(receiver, refused)).toMatchObject({ prospect: 'refused', error: { code } });
@@ -111,16 +116,4 @@ test('with a store without peek, what has been done seems to run, but is a dupli
   expect(await foreseeRerun(receiver, entry)).toEqual({ prospect: 'wouldRun' });
   expect(await receiver.rerun(entry, FIX)).toMatchObject({ outcome: 'duplicate' });
   expect(runs).toHaveLength(1);
-});
-
-test('a store without peek still keeps deliveries and reruns apart', async () => {
-  const held = new HeldHandler();
-  const store = asUserStore(await handledIn(createEvent('transfer.succeeded')));
-  const [one, other] = [openDirectly({ store }, on(held)), openDirectly({ store }, on(held))];
-  const sent = one.send(event);
-  const call = await held.calls.nth(1);
-  for (const { receiver } of [one, other])
-    expect(await receiver.rerun(entry, FIX)).toMatchObject({ code: 'event_running' });
-  call.succeed();
-  await sent;
 });

@@ -1,24 +1,14 @@
-import { createMemoryStore, type JournalEntry, type Store } from 'posthorn';
+import { createMemoryStore, type Store } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { shutGate } from '../../../support/gate.ts';
+import { handledEntry } from '../../../support/handled-entry.ts';
 import { forwardedClock } from '../../../support/monotonic-clock.ts';
 import { openCounting } from './counting.ts';
 
 const LEASE_MS = 2_000;
 const event = createEvent('transfer.succeeded');
-const entry: JournalEntry = {
-  id: event.id,
-  type: event.type,
-  provider: 'banking-service',
-  firstReceivedAt: 0,
-  lastReceivedAt: 0,
-  deliveries: 1,
-  attempts: 1,
-  outcome: 'processed',
-  handled: ['book'],
-  rawBody: Buffer.from(JSON.stringify(event)),
-};
+const entry = handledEntry(event);
 const runOf = (run: string) => ({ handlers: ['book'], run });
 const idOf = (run: string): string => `handled:rerun:4:book:${run.length}:${run}:${event.id}`;
 

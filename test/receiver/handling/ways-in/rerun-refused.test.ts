@@ -2,11 +2,12 @@ import { ConfigurationError, createReceiver, type JournalEntry, type RerunOption
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import { errorOf } from '../../../support/error-of.ts';
+import { handledEntry } from '../../../support/handled-entry.ts';
 import { createMapJournal } from '../../../support/map-journal.ts';
 import { openDirectly } from '../../../support/open-endpoint.ts';
 import { KEY } from '../../../support/served.ts';
 import { openCounting } from './counting.ts';
-import { entryOf, FIX } from './rerunning.ts';
+import { FIX } from './rerunning.ts';
 
 const event = createEvent('transfer.succeeded');
 
@@ -44,14 +45,14 @@ describe('a call that is wrong rejects, and nothing is reported:', () => {
     ['a long reason', { ...FIX, reason: 'x'.repeat(1_001) }, 'reason of rerun() must be'],
   ])('%s', async (_title, options, message) => {
     const { ran, receiver, reports } = openTwo();
-    const call: unknown = Reflect.apply(receiver.rerun, receiver, [entryOf(event), options]);
+    const call: unknown = Reflect.apply(receiver.rerun, receiver, [handledEntry(event), options]);
     await expect(call).rejects.toMatchObject(errorOf('configuration_invalid', message));
     expect([ran, reports.all]).toEqual([[], []]);
   });
 
   test('a receiver whose handlers have no names says how to give them', async () => {
     const { receiver } = openDirectly();
-    const call = receiver.rerun(entryOf(event), FIX);
+    const call = receiver.rerun(handledEntry(event), FIX);
     await expect(call).rejects.toMatchObject(errorOf('configuration_invalid', 'give on() the option name'));
   });
 
@@ -59,7 +60,7 @@ describe('a call that is wrong rejects, and nothing is reported:', () => {
     ['an event', event],
     ['nothing', undefined],
     ['an id', event.id],
-    ['an entry without a time', { ...entryOf(event), firstReceivedAt: undefined }],
+    ['an entry without a time', { ...handledEntry(event), firstReceivedAt: undefined }],
   ])('%s instead of an entry', async (_title, value) => {
     const { receiver, reports } = openTwo();
     const call: unknown = Reflect.apply(receiver.rerun, receiver, [value, FIX]);
@@ -72,7 +73,7 @@ describe('a call that is wrong rejects, and nothing is reported:', () => {
   test('the longest run and the longest reason are taken', async () => {
     const { receiver } = openTwo();
     const options: RerunOptions = { handlers: ['book'], run: '🧾'.repeat(100), reason: 'x'.repeat(1_000) };
-    expect(await receiver.rerun(entryOf(event), options)).toMatchObject({ outcome: 'processed' });
+    expect(await receiver.rerun(handledEntry(event), options)).toMatchObject({ outcome: 'processed' });
   });
 });
 
@@ -82,19 +83,19 @@ describe('an entry that is refused is reported once, and no handler runs:', () =
   test.each<[string, JournalEntry, readonly string[], object]>([
     [
       'without a body',
-      entryOf(event, { rawBody: undefined, headers: undefined }),
+      handledEntry(event, { rawBody: undefined, headers: undefined }),
       ['book'],
       { outcome: 'rejected', status: 400, ...errorOf('body_missing', 'it keeps none (bodies: false)') },
     ],
     [
       'of a handler that has not finished',
-      entryOf(event, { handled: [] }),
+      handledEntry(event, { handled: [] }),
       ['book'],
       { outcome: 'rejected', ...errorOf('handler_unfinished', 'finished: none') },
     ],
     [
       'of several handlers, of which one has not finished',
-      entryOf(event, { handled: ['book'] }),
+      handledEntry(event, { handled: ['book'] }),
       ['book', 'mail'],
       {
         outcome: 'rejected',
@@ -103,19 +104,19 @@ describe('an entry that is refused is reported once, and no handler runs:', () =
     ],
     [
       'of another provider',
-      entryOf(event, { provider: 'stripe' }),
+      handledEntry(event, { provider: 'stripe' }),
       ['book'],
       { outcome: 'failed', ...errorOf('provider_mismatch', 'give it to a receiver of its own provider') },
     ],
     [
       'whose body is not an event',
-      entryOf(event, { rawBody: Buffer.from('{}') }),
+      handledEntry(event, { rawBody: Buffer.from('{}') }),
       ['book'],
       { outcome: 'rejected', ...errorOf('envelope_invalid', '') },
     ],
     [
       'whose type the handler takes no more',
-      entryOf(dispute),
+      handledEntry(dispute),
       ['book'],
       {
         outcome: 'failed',
@@ -150,9 +151,9 @@ describe('an entry that is refused is reported once, and no handler runs:', () =
   });
 });
 
-test('a wrong call that is checked first does not freeze the receiver, so handlers can still be added', async () => {
+test('a call with wrong options does not freeze the receiver', async () => {
   const receiver = createReceiver({ signingKey: KEY }).observe(() => {});
-  await expect(receiver.rerun(entryOf(event), FIX)).rejects.toThrow(ConfigurationError);
+  await expect(receiver.rerun(handledEntry(event), FIX)).rejects.toThrow(ConfigurationError);
   receiver.on('*', () => {}, { name: 'book' });
-  expect(await receiver.rerun(entryOf(event), FIX)).toMatchObject({ outcome: 'processed' });
+  expect(await receiver.rerun(handledEntry(event), FIX)).toMatchObject({ outcome: 'processed' });
 });

@@ -1,13 +1,16 @@
 import { createMemoryStore, createReceiver, type Receiver, type Store } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { deliveryOf } from '../../../support/delivery-of.ts';
+import { handledEntry } from '../../../support/handled-entry.ts';
 import { KEY } from '../../../support/served.ts';
-import { entryOf } from './rerunning.ts';
 
 export const LEASE_MS = 200;
 
+/** The steps in which calls must end: ten times what they take. */
+const MAX_STEPS = 50;
+
 const event = createEvent('transfer.succeeded');
-const entry = entryOf(event);
+const entry = handledEntry(event);
 
 /** The end of a handler. */
 export type End = 'succeed' | 'fail';
@@ -118,10 +121,11 @@ export class RerunWorld {
       isOver = true;
     });
     settled.catch(() => {});
-    while (!isOver) {
+    for (let step = 0; step < MAX_STEPS && !isOver; step += 1) {
       await pass(LEASE_MS / 2);
       this.end('succeed');
     }
-    await settled;
+    if (isOver) await settled;
+    else this.broken.push(`a call has no answer after ${MAX_STEPS} steps`);
   }
 }

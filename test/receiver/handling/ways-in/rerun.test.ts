@@ -3,13 +3,15 @@ import { github } from 'posthorn/providers';
 import { createEvent } from 'posthorn/testing';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
+import { handledEntry } from '../../../support/handled-entry.ts';
+import { HeldHandler } from '../../../support/held-handler.ts';
 import { accepted, openDirectly } from '../../../support/open-endpoint.ts';
 import { KEY } from '../../../support/served.ts';
 import { StepClock } from '../../../support/step-clock.ts';
 import { throwing } from '../../../support/throwing.ts';
 import { openJournaledDirectly } from '../../journal/journaled.ts';
 import { openCounting } from './counting.ts';
-import { entryOf, FIX } from './rerunning.ts';
+import { FIX, handledIn } from './rerunning.ts';
 
 const event = createEvent('transfer.succeeded');
 const reason = 'amounts were wrong by a factor of 100';
@@ -87,7 +89,7 @@ test('no other handler runs, and middlewares see where the event came from', asy
       .on('*', () => {}, { name: 'book' })
       .onUnhandled(throwing('it ran')),
   );
-  const entry = entryOf(event, { handled: ['mail', 'book'] });
+  const entry = handledEntry(event, { handled: ['mail', 'book'] });
   expect(await receiver.rerun(entry, FIX)).toMatchObject({ outcome: 'processed' });
   expect(seen).toEqual([['book', 'rerun', 'fix']]);
 });
@@ -99,10 +101,10 @@ test('the handler gets the output of the schema, and data that this refuses fail
     .observe(() => {})
     .on('transfer.*', ({ data }) => void amounts.push(data.amount), { name: 'book' });
   const priced = createEvent('transfer.succeeded', { id: 'TR1', amount: 1250 });
-  expect(await receiver.rerun(entryOf(priced), FIX)).toMatchObject({ outcome: 'processed' });
+  expect(await receiver.rerun(handledEntry(priced), FIX)).toMatchObject({ outcome: 'processed' });
   expect(amounts).toEqual([12.5]);
   const unpriced = createEvent('transfer.succeeded', { id: 'TR2', amount: 'none' });
-  expect(await receiver.rerun(entryOf(unpriced), FIX)).toMatchObject({
+  expect(await receiver.rerun(handledEntry(unpriced), FIX)).toMatchObject({
     outcome: 'failed',
     code: 'data_invalid',
   });
@@ -114,7 +116,7 @@ test('an event of an account has the key of that account', async () => {
     opened.on('*', (_event, context) => void keys.push(context.event.key), { name: 'book' }),
   );
   for (const account of ['m1', 'm2', 'm1'])
-    expect(await receiver.rerun(entryOf(event, { account }), FIX)).toMatchObject({ event: { account } });
+    expect(await receiver.rerun(handledEntry(event, { account }), FIX)).toMatchObject({ event: { account } });
   expect(new Set(keys).size).toBe(2);
   expect(keys).toHaveLength(2);
 });
@@ -124,7 +126,7 @@ test('the sender may name the event in headers', async () => {
   const receiver = createReceiver({ signingKey: KEY, provider: github() })
     .observe(() => {})
     .on('pull_request.*', (_event, context) => void contexts.push(context), { name: 'book' });
-  const entry = entryOf(
+  const entry = handledEntry(
     { id: 'd-1', type: 'pull_request.opened' },
     {
       provider: 'github',
@@ -141,7 +143,7 @@ test('the sender may name the event in headers', async () => {
 
 describe('several handlers', () => {
   const both = { handlers: ['mail', 'book'], run: 'fix' };
-  const entry = entryOf(event, { handled: ['book', 'mail'] });
+  const entry = handledEntry(event, { handled: ['book', 'mail'] });
 
   /** The handlers "book" and "mail", which note when they begin and end. */
   function openTwo(mail: () => unknown = () => {}) {
@@ -194,6 +196,23 @@ describe('several handlers', () => {
     });
     expect(steps).toContain('book');
     expect(reports.all.map(({ outcome }) => outcome)).toEqual(['failed', 'processed']);
+  });
+
+  test('of which one is busy and one fails: the failure is the outcome', async () => {
+    const held = new HeldHandler();
+    const { receiver, reports } = openDirectly({ store: await handledIn(event) }, (opened) =>
+      opened.on('*', held.handle, { name: 'mail' }).on('*', throwing('no database'), { name: 'book' }),
+    );
+    const other = receiver.rerun(entry, { handlers: ['mail'] });
+    const call = await held.calls.nth(1);
+    expect(await receiver.rerun(entry, both)).toMatchObject({
+      outcome: 'failed',
+      status: 500,
+      code: 'handler_failed',
+    });
+    expect(reports.all.map(({ outcome }) => outcome)).toEqual(['busy', 'failed']);
+    call.succeed();
+    expect(await other).toMatchObject({ outcome: 'processed' });
   });
 
   test('of which one has run before: the other runs, and the outcome is processed', async () => {

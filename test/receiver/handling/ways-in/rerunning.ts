@@ -5,28 +5,6 @@ import { WebhookReceiver } from '../../../../src/receiver/receiver.ts';
 /** The options of `rerun` that most tests need. */
 export const FIX = { handlers: ['book'], run: 'fix' };
 
-/** The entry of an event whose handler "book" has finished, as a journal has it. */
-export function entryOf(
-  event: { readonly id: string; readonly type: string },
-  changes: Partial<JournalEntry> = {},
-): JournalEntry {
-  const receivedAt = Date.parse('2025-03-01T12:00:00Z');
-  return {
-    id: event.id,
-    type: event.type,
-    provider: 'banking-service',
-    firstReceivedAt: receivedAt,
-    lastReceivedAt: receivedAt,
-    deliveries: 1,
-    attempts: 1,
-    outcome: 'processed',
-    handled: ['book'],
-    rawBody: Buffer.from(JSON.stringify(event)),
-    headers: {},
-    ...changes,
-  };
-}
-
 /** A store that knows that an event was handled. */
 export async function handledIn({ id }: { readonly id: string }): Promise<Store> {
   const store = createMemoryStore();

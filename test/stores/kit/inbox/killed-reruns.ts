@@ -1,7 +1,7 @@
 import { createEvent } from 'posthorn/testing';
 import { expect, test } from 'vitest';
+import { handledEntry } from '../../../support/handled-entry.ts';
 import { startOwnProgram } from '../../../support/own-program.ts';
-import { handledEntry } from './handled-entry.ts';
 import { type BookingInbox, handled, rerunBook, tracesOf } from './rerun-cases.ts';
 
 /** Runs reruns in processes that are killed. `place` gives the environment that names the inbox. */

@@ -2,8 +2,8 @@ import type { Report, Rerun, WebhookEvent } from 'posthorn';
 import type { RankedKey } from 'posthorn/sqlite';
 import { createEvent } from 'posthorn/testing';
 import { expect, test } from 'vitest';
+import { handledEntry } from '../../../support/handled-entry.ts';
 import type { DirectEndpoint } from '../../../support/open-endpoint.ts';
-import { handledEntry } from './handled-entry.ts';
 
 /** What the handler `book` does after it has booked an event. */
 export type Work = (event: WebhookEvent, rerun: Rerun | undefined) => void;
@@ -51,8 +51,11 @@ export async function handled(
   return event;
 }
 
-const done = { outcome: 'processed', handlers: [{ name: 'book', ok: true }] };
-const doneBefore = { outcome: 'duplicate', handlers: [{ name: 'book', skipped: 'handled_before' }] };
+/** The report of a rerun that has run. */
+export const done = { outcome: 'processed', handlers: [{ name: 'book', ok: true }] };
+
+/** The report of one that the inbox has a record of. */
+export const doneBefore = { outcome: 'duplicate', handlers: [{ name: 'book', skipped: 'handled_before' }] };
 const superseded = { outcome: 'processed', handlers: [{ name: 'book', skipped: 'superseded' }] };
 
 /** An event of the transfer `id`, created this many seconds ago. */
