@@ -153,7 +153,7 @@ insert into "${schema}".migrations (version) values (2); end $do$`);
       const record = `insert into unpruned.inbox values ('${scope}', 'evt_1', 'book', to_timestamp(0))`;
       await pool.query(record);
       const inbox = createPostgresInbox(pool, { scope, schema: 'unpruned' });
-      await expect(inbox.prune({ olderThanMs: 60_000 })).rejects.toThrow('inbox_reruns');
+      await expect(inbox.prune({ olderThanMs: 60_000 })).rejects.toThrow('run migratePostgres(pool');
       expect((await pool.query('select handler from unpruned.inbox')).rows).toEqual([{ handler: 'book' }]);
       await migratePostgres(pool, { schema: 'unpruned' });
       expect(await inbox.prune({ olderThanMs: 60_000 })).toBe(1);

@@ -150,7 +150,7 @@ export function testRerunsInSqlite(openDatabase: OpenDatabase): void {
       const event = createEvent('transfer.succeeded');
       recordEarlier(database, event);
       const inbox = createSqliteInbox(database, { scope });
-      await expect(inbox.prune({ olderThanMs: 60_000 })).rejects.toThrow('inbox_reruns');
+      await expect(inbox.prune({ olderThanMs: 60_000 })).rejects.toThrow('call migrateSqlite(database)');
       expect(recordsOf(database, event)).toEqual(['book']);
       await migrateSqlite(database);
       expect(await inbox.prune({ olderThanMs: 60_000 })).toBe(1);

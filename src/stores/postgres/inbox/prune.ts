@@ -1,6 +1,7 @@
 import { performance } from '../../../receiver/timing/process-clock.ts';
 import { columnOf, type PostgresPool } from '../client.ts';
 import { withClient } from '../connection.ts';
+import { explain } from '../errors.ts';
 import { type RecordStatements, recordStatements, rerunStatements } from './record.ts';
 
 /** Rows that one statement looks at: some hundredths of a second of work. */
@@ -19,10 +20,14 @@ export async function prune(
   olderThanMs: number,
 ): Promise<number> {
   let deleted = 0;
-  // Reruns first: if their table is missing, nothing is deleted.
-  for (const statements of [rerunStatements(schema), recordStatements(schema)])
-    deleted += await pruneTable(pool, statements, scope, olderThanMs);
-  return deleted;
+  try {
+    // Reruns first: if their table is missing, nothing is deleted.
+    for (const statements of [rerunStatements(schema), recordStatements(schema)])
+      deleted += await pruneTable(pool, statements, scope, olderThanMs);
+    return deleted;
+  } catch (error) {
+    throw explain(schema, error);
+  }
 }
 
 async function pruneTable(

@@ -1,5 +1,6 @@
 import { inNextTurn } from '../../../receiver/timing/next-turn.ts';
 import type { BUSY, SqliteConnection } from '../connection.ts';
+import { explain } from '../errors.ts';
 import { writeInTurn } from '../single-write.ts';
 import { CHANGED_ROWS } from '../statement.ts';
 import { deleteRecords, endOfBatch, type RecordPlace, type RecordTable, recordTables } from './statements.ts';
@@ -18,8 +19,12 @@ export async function prune(
   olderThanMs: number,
 ): Promise<number> {
   let deleted = 0;
-  for (const table of recordTables) deleted += await pruneTable(connection, table, scope, olderThanMs);
-  return deleted;
+  try {
+    for (const table of recordTables) deleted += await pruneTable(connection, table, scope, olderThanMs);
+    return deleted;
+  } catch (error) {
+    throw explain(error);
+  }
 }
 
 async function pruneTable(
