@@ -95,7 +95,8 @@ export function noteRelease(
 ): void {
   const claim = claimOf(world, token);
   if (claim !== undefined) claim.givenBackAt = Math.min(claim.givenBackAt, clock.now);
-  // No handler runs under a hold, but once the store has forgotten the claim of a run, one can be taken for it.
+  // No handler runs under a hold, but once the store has forgotten the claim of a run, one can be taken for
+  // it.
   if (isHold(token)) return;
   const event = world.store.eventOf(id);
   // A run without a claim is taken for one with the claim that its process has not given back.
