@@ -57,7 +57,7 @@ describe('posthorn events rerun refuses', () => {
     [
       'a run with a name that is too long',
       ['--run', 'x'.repeat(101)],
-      'must be a text of 1 to 100 characters',
+      'must be a well-formed text of 1 to 100 characters',
     ],
     ['a misspelt type', ['--type', 'transfer.suceeded'], 'the nearest is transfer.succeeded (usage_invalid)'],
   ])('%s', async (_, args, message) => {

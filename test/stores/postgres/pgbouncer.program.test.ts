@@ -46,7 +46,7 @@ describe('through PgBouncer', () => {
     const pools = Array.from({ length: POOL_SIZE * 2 }, () => fixture.connect({ port: bouncer.port }));
     await Promise.all(pools.map((one) => migratePostgres(one, { schema })));
     const { rows } = await direct.query(`select version from ${schema}.migrations order by 1`);
-    expect(rows).toEqual([{ version: 1 }, { version: 2 }, { version: 3 }, { version: 4 }]);
+    expect(rows).toEqual([{ version: 1 }, { version: 2 }, { version: 3 }, { version: 4 }, { version: 5 }]);
     const store = createPostgresStore(pool, { scope, schema, ...ampleTime });
     const request = { id: 'evt_1', token: 'a', leaseMs: 20_000, retentionMs: 60_000 };
     expect((await store.claim(request)).state).toBe('claimed');
