@@ -57,8 +57,9 @@ export class Run {
     this.runId = begun;
     this.input = input;
     this.services = services;
-    const id = claimedId({ claimId, createdAtMs }, services.settings);
-    this.claim = new Claim({ ...id, isRequired: origin.requiresClaim }, services, this.warnings);
+    const { retentionMs } = claimedId({ claimId, createdAtMs }, services.settings);
+    const claimed = { claimId, retentionMs, isRequired: origin.requiresClaim };
+    this.claim = new Claim(claimed, services, this.warnings);
     const letters = origin.usesLetter ? services.letters : undefined;
     this.letter = letters && letterOf(input, letters, this.warnings);
     this.resources = new RunResources(input, services, this.interruption);
