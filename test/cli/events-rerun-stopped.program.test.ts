@@ -43,7 +43,7 @@ describe('posthorn events rerun, while an event is running elsewhere', () => {
 
 describe('posthorn events rerun, if it cannot go on', () => {
   test('a store that may have lost what was run ends the command, and it says so', async () => {
-    // It comes back after that, so that the command need not wait for it in vain.
+    // The store comes back in the end, because the command waits for its last completions.
     const store = `(() => {
       const own = createSqliteStore(database, { scope: 'rerunning' });
       const fail = () => { throw new Error('away'); };

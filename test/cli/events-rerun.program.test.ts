@@ -68,7 +68,7 @@ describe('posthorn events rerun', () => {
     expect(ledger()).toEqual(['fix evt_3']);
   });
 
-  test('events that it did not finish are not a failure, and it says why if there are no others', async () => {
+  test('events that the handler did not finish are not a failure; the reason is printed if all are such', async () => {
     const { rerun } = await openRerun(sqlite, [handledEvent('evt_parked', PARKED)]);
     expect(await rerun('--all', '--yes')).toEqual({
       code: 0,

@@ -35,7 +35,7 @@ test('a file may begin with empty lines', async () => {
 });
 
 test('events that the store did not record before it was away may run again, and are counted', async () => {
-  // It comes back after that, so that the command need not wait for it in vain.
+  // The store comes back in the end, because the command waits for its last completions.
   const store = `(() => {
       const memory = createMemoryStore();
       const fail = () => { throw new Error('away'); };

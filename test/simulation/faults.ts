@@ -42,7 +42,7 @@ export const faults: ActionSource = (world) => {
   return actions;
 };
 
-/** Whether an id is claimed by the process. */
+/** Returns true if the process has claimed an id. */
 function hasClaim({ records, tokens }: World, name: ProcessName): boolean {
   return [...records.values()].some(
     ({ state, token = '' }) => state === 'processing' && tokens.get(token) === name,

@@ -25,7 +25,7 @@ export interface Scope {
   readonly mayDrop: boolean;
   /** Whether all deliveries are over, and the event is parked, when the world begins. */
   readonly isParked: boolean;
-  /** Whether the store has the event as handled when the world begins. */
+  /** True if the store has the event as handled when the world begins. */
   readonly isHandled: boolean;
   readonly atOnce: AtOnce;
   /**

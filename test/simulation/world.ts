@@ -39,7 +39,7 @@ export class World {
   readonly scope: Scope;
   /** Shared by all processes, as a server is. */
   readonly memory: Store;
-  /** What the store says about each id. */
+  /** The record of each id in the store. */
   readonly records: Map<string, StoreRecord> = new Map();
   readonly letters: Map<string, DeadLetter> = new Map();
   readonly deliveries: SentDelivery[] = [];

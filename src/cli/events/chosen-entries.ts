@@ -59,7 +59,7 @@ async function* entriesOf(
 ): AsyncGenerator<JournalEntry, void, undefined> {
   for (const key of keys) {
     const entry = await journal.get(key);
-    // It may have been pruned meanwhile.
+    // The entry may have been pruned meanwhile.
     if (entry !== undefined) yield entry;
   }
 }

@@ -48,7 +48,7 @@ interface Ended {
   readonly options: RerunCommandOptions;
   readonly output: Output;
   readonly seconds: number;
-  /** The same command. */
+  /** The command that goes on, for a shell. */
   readonly same: string;
 }
 

@@ -10,7 +10,7 @@ import type { WalkWorld } from './world.ts';
 /** The beginnings of the ids that only reruns have. */
 const PREFIXES = [rerunId('', '', ''), rerunTurnId('', '')].map((id) => id.slice(0, id.indexOf('0')));
 
-/** Whether an id in the store is one of the reruns of an event. */
+/** Returns true for the id of a rerun of an event. */
 export function isRerunId(id: string, event: SimulatedEvent): boolean {
   return PREFIXES.some((prefix) => id.startsWith(prefix)) && id.endsWith(`:${event.id}`);
 }

@@ -78,7 +78,7 @@ async function expectJournal(journal: Journal, journaled: ReadonlySet<string>): 
   expect(journaled.size).toBeGreaterThan(0);
 }
 
-/** How often each text is there. */
+/** Counts the occurrences of each text. */
 function countEach(texts: readonly string[]): ReadonlyMap<string, number> {
   const times = new Map<string, number>();
   for (const text of texts) times.set(text, (times.get(text) ?? 0) + 1);

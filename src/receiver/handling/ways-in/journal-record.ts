@@ -75,7 +75,7 @@ function wholeTime(ms: number): number {
 function isRecorded({ source }: Arrival, answered: Answered): boolean {
   const { answer, content, followed, keyIndex } = answered;
   if (source === 'delivery') return keyIndex !== undefined;
-  // It changes nothing of what became of the event.
+  // A rerun does not change the outcome of its event.
   if (source === 'rerun') return false;
   if (isOnlyImplied(answered)) return false;
   // An accept without a run found the event parked.

@@ -33,9 +33,9 @@ export interface RerunInput extends Omit<RunInput, 'deadline' | 'deadlineAt'> {
 
 /**
  * Reads an entry of the journal for the reruns of its handlers, one for each name. Throws {@link EventError}
- * for an entry without a body, and if a handler of the options has not finished; throws {@link
- * UnavailableError} for an entry of another provider, and {@link ConfigurationError} for a handler that takes
- * no events of this type.
+ * for an entry without a body, and if a handler of the options has not finished. Throws
+ * {@link UnavailableError} for an entry of another provider, and {@link ConfigurationError} for a handler that
+ * takes no events of this type.
  */
 export function readReruns(
   { router, settings }: Pick<ReceiverServices, 'router' | 'settings'>,
@@ -119,7 +119,7 @@ function contentOf(
   // A duplicate made the entry after a crash had lost the record: neither a retry nor a replay runs its
   // handlers.
   if (outcome === 'processed' && handled.length === 0 && rawBody === undefined) throw withoutBody(entry);
-  // First, because a journal may have the events of several senders.
+  // Checked before the provider, because a journal may have the events of several senders.
   const unfinished = handlers.filter((name) => !handled.includes(name));
   if (unfinished.length > 0) throw notFinished(entry, unfinished);
   if (entry.provider !== provider.name)

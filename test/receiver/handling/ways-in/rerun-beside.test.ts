@@ -138,7 +138,7 @@ describe('a delivery during a rerun', () => {
       call.succeed();
       expect(await passUntil(pass, rerun)).toMatchObject({ outcome: 'processed' });
       expect(await passUntil(pass, retried)).toEqual(accepted('processed', event.id));
-      // A hold is no attempt, and "book" has not run a third time.
+      // A hold is not an attempt, and "book" has not run a third time.
       expect(mails).toEqual([2]);
       expect(held.calls.all).toHaveLength(2);
     },

@@ -164,7 +164,7 @@ describe('a store that is away: no handler runs,', () => {
     const { receiver, runs } = openCounting({ store: { ...memory, claim }, onStoreFailure: 'process' });
     expect(await receiver.rerun(entry, FIX)).toMatchObject({ outcome: 'failed', code: 'store_unavailable' });
     expect(runs).toEqual([]);
-    // What it held is free again.
+    // The event and the turn are free again.
     expect(
       memory.claim({ id: event.id, token: 'a delivery', leaseMs: 1_000, retentionMs: 1_000 }),
     ).toMatchObject({

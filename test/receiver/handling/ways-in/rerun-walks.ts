@@ -48,9 +48,9 @@ export class RerunWorld {
   readonly #memory = createMemoryStore();
   readonly #processes: [Process, Process] = [this.#start(), this.#start()];
   readonly #running = new Set<Call>();
-  /** What has succeeded, as its caller was told. */
+  /** The runs that were reported as processed. */
   readonly done: Set<string> = new Set();
-  /** What must not have happened. */
+  /** The promises that were broken. */
   readonly broken: string[] = [];
   readonly #pending = new Set<Promise<unknown>>();
 
