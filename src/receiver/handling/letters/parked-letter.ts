@@ -1,11 +1,19 @@
 import type { DeadLetter } from '../../dead-letters/dead-letters.ts';
+import type { LetterOperations } from '../../dead-letters/letter-operations.ts';
 import { newerForm } from '../../dead-letters/newer-form.ts';
 import type { OperationWait } from '../../dead-letters/operation-queue.ts';
 import { ConfigurationError } from '../../errors.ts';
 import { checkSender } from '../../provider/event-identity.ts';
+import type { Settings } from '../../settings.ts';
 import { performance } from '../../timing/process-clock.ts';
 import { propertyOf, show } from '../../values/foreign-values.ts';
-import type { LetterServices } from './letter-services.ts';
+
+/** The services for work on a dead letter. */
+interface LetterServices {
+  readonly settings: Pick<Settings, 'now' | 'deadlineMs' | 'provider'>;
+  /** Undefined without dead letters. */
+  readonly letters: LetterOperations | undefined;
+}
 
 /** A dead letter that is being replayed or dropped. No sender waits for its operations. */
 export class ParkedLetter {

@@ -33,9 +33,9 @@ export interface RerunInput extends Omit<RunInput, 'deadline' | 'deadlineAt'> {
 
 /**
  * Reads an entry of the journal for the reruns of its handlers, one for each name. Throws {@link EventError}
- * for an entry without a body, and if a handler of the options has not finished. Throws
- * {@link UnavailableError} for an entry of another provider, and {@link ConfigurationError} for a handler that
- * takes no events of this type.
+ * for an entry without a body, and if a handler of the options has not finished. Throws {@link
+ * UnavailableError} for an entry of another provider, and {@link ConfigurationError} for a handler that takes
+ * no events of this type.
  */
 export function readReruns(
   { router, settings }: Pick<ReceiverServices, 'router' | 'settings'>,
