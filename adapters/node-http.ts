@@ -48,8 +48,8 @@ export interface NodeResponse {
   cork?(): void;
   /** Sends what was kept since `cork`. */
   uncork?(): void;
-  /** Calls back when the answer has been handed to the system. */
-  once?(event: 'finish', listener: () => void): unknown;
+  /** Calls back when the answer has been handed to the system, or when its connection is closed. */
+  once?(event: 'finish' | 'close', listener: () => void): unknown;
   /** Ends the answer. */
   end(): unknown;
   /** Ends the answer with the last part of its body. */

@@ -1,0 +1,43 @@
+import { oneLine } from '../../receiver/outcomes/one-line.ts';
+import type { Awaitable } from '../../receiver/timing/awaitable.ts';
+import { messageOf, propertyOf, show, textOf } from '../../receiver/values/foreign-values.ts';
+import { ANSWER_MS, callInTime } from '../call-in-time.ts';
+import type { OperatorIdentity } from '../options.ts';
+import { Problem } from '../problem.ts';
+
+/** Asks `authorize` who sends a request. */
+export class Authorization<Context extends readonly unknown[]> {
+  readonly #authorize: (request: Request, ...context: Context) => Awaitable<unknown>;
+  #hasWarned = false;
+
+  constructor(authorize: (request: Request, ...context: Context) => Awaitable<unknown>) {
+    this.#authorize = authorize;
+  }
+
+  /** Throws a {@link Problem} if the sender may not use the interface. */
+  async identify(request: Request, context: Context): Promise<OperatorIdentity> {
+    const given = await this.#ask(request, context);
+    const name = textOf(propertyOf(given, 'name'));
+    if (name !== undefined) return { name, bodies: propertyOf(given, 'bodies') === true };
+    if (typeof given === 'object' && given !== null)
+      this.#warn(`must return { name, bodies? } with a name that is not empty, got ${show(given)}`);
+    if (given === true) this.#warn('must return { name, bodies? }, got true');
+    throw new Problem('forbidden', 'the option authorize does not know the sender of this request');
+  }
+
+  async #ask(request: Request, context: Context): Promise<unknown> {
+    try {
+      return await callInTime(() => this.#authorize(request, ...context), ANSWER_MS);
+    } catch (error) {
+      this.#warn(`failed: ${messageOf(error)}`);
+      return undefined;
+    }
+  }
+
+  /** Warns once: a stranger can cause any number of failures. */
+  #warn(problem: string): void {
+    if (!this.#hasWarned)
+      process.emitWarning(`posthorn/operator: authorize ${oneLine(problem)}; further failures are not shown`);
+    this.#hasWarned = true;
+  }
+}

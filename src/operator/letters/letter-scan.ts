@@ -1,0 +1,43 @@
+import type { DeadLetterSummary, DeadLetters } from '../../receiver/dead-letters/dead-letters.ts';
+import { isPosthornError } from '../../receiver/errors.ts';
+import { performance } from '../../receiver/timing/process-clock.ts';
+import { messageOf } from '../../receiver/values/foreign-values.ts';
+
+/** Goes through dead letters, the oldest first, until the reader has enough or the time is over. */
+export class LetterScan {
+  readonly #deadLetters: DeadLetters;
+  readonly #endsAt: number;
+  #after: string | undefined;
+  #isWhole = false;
+  /** Names a dead letter that cannot be read; undefined if there is none. */
+  unreadable: string | undefined;
+
+  /** Begins after a dead letter, which may be gone. `endsAt` is a time of the monotonic clock. */
+  constructor(deadLetters: DeadLetters, after: string | undefined, endsAt: number) {
+    this.#deadLetters = deadLetters;
+    this.#after = after;
+    this.#endsAt = endsAt;
+  }
+
+  /** The id after which the next scan begins; undefined if nothing is left. */
+  get next(): { readonly after: string | undefined } | undefined {
+    return this.#isWhole ? undefined : { after: this.#after };
+  }
+
+  /** A dead letter counts as read once the reader asks for the following one. */
+  async *letters(): AsyncGenerator<DeadLetterSummary, void, undefined> {
+    const place = this.#after === undefined ? {} : { after: this.#after };
+    try {
+      for await (const letter of this.#deadLetters.summaries?.(place) ?? this.#deadLetters.list(place)) {
+        yield letter;
+        this.#after = letter.id;
+        if (performance.now() > this.#endsAt) return;
+      }
+    } catch (error) {
+      // The list reports a damaged dead letter at its end.
+      if (!(isPosthornError(error) && error.code === 'dead_letter_unreadable')) throw error;
+      this.unreadable = messageOf(error);
+    }
+    this.#isWhole = true;
+  }
+}

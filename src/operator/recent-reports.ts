@@ -1,0 +1,76 @@
+import type { Report } from '../receiver/outcomes/report.ts';
+import { messageOf } from '../receiver/values/foreign-values.ts';
+
+/** The reports about events that are kept. */
+const MOST_EVENTS = 200;
+
+/** The reports without an event that are kept: a stranger can cause any number of them. */
+const MOST_OTHERS = 20;
+
+/** A report as it is kept and shown: without errors, which may hold whole requests. */
+export interface ShownReport {
+  readonly outcome: Report['outcome'];
+  readonly source: Report['source'];
+  readonly status: number;
+  readonly code?: string | undefined;
+  /** The message of the error. */
+  readonly message?: string | undefined;
+  readonly event?: Report['event'];
+  readonly attempt?: number | undefined;
+  readonly final?: boolean | undefined;
+  readonly late: boolean;
+  readonly answerSent: boolean;
+  readonly receivedAt: number;
+  readonly durationMs: number;
+  readonly endpointAtRisk: boolean;
+  readonly warnings: readonly string[];
+  readonly rerun?: Report['rerun'];
+  readonly handlers: Report['handlers'];
+}
+
+/** Keeps the last reports of a receiver in this process. Strangers push no event out. */
+export class RecentReports {
+  /** The time when it began to observe the receiver. */
+  readonly since: number;
+  readonly #events: ShownReport[] = [];
+  readonly #others: ShownReport[] = [];
+
+  constructor(since: number) {
+    this.since = since;
+  }
+
+  add(report: Report): void {
+    const [kept, most] =
+      report.event === undefined ? [this.#others, MOST_OTHERS] : [this.#events, MOST_EVENTS];
+    kept.push(shown(report));
+    if (kept.length > most) kept.shift();
+  }
+
+  /** The reports, the latest first. */
+  get latest(): readonly ShownReport[] {
+    return [...this.#events, ...this.#others].sort((one, other) => other.receivedAt - one.receivedAt);
+  }
+}
+
+function shown(report: Report): ShownReport {
+  const { outcome, source, status, code, error, event, attempt, final, late, answerSent } = report;
+  const { receivedAt, durationMs, endpointAtRisk, warnings, rerun, handlers } = report;
+  return {
+    outcome,
+    source,
+    status,
+    code,
+    message: error && messageOf(error),
+    event: event && { ...event },
+    attempt,
+    final,
+    late,
+    answerSent,
+    receivedAt,
+    durationMs: Math.round(durationMs),
+    endpointAtRisk,
+    warnings,
+    rerun,
+    handlers,
+  };
+}

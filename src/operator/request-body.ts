@@ -1,0 +1,50 @@
+import type * as z from 'zod';
+import { messageOf } from '../receiver/values/foreign-values.ts';
+import { Problem } from './problem.ts';
+
+/** A thousand ids of a thousand characters. */
+export const MAX_BODY_BYTES = 1_048_576;
+
+/** Reads the body of a request, up to {@link MAX_BODY_BYTES}. */
+export type ReadBody = () => Promise<Uint8Array | string>;
+
+/** Reads the body of a deed as JSON. Throws a {@link Problem}. */
+export async function readJsonBody({ headers }: Request, readBody: ReadBody): Promise<unknown> {
+  // A form of another page cannot send this type without asking first (CORS).
+  const [type = ''] = (headers.get('content-type') ?? '').split(';');
+  if (type.trim().toLowerCase() !== 'application/json')
+    throw new Problem('media_type_unsupported', 'send the body with Content-Type: application/json');
+  const body = await readBody();
+  const text = typeof body === 'string' ? body : new TextDecoder().decode(body);
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new Problem('request_invalid', `the body is not JSON: ${messageOf(cause)}`, { cause });
+  }
+}
+
+/** Reads the body of a web Request. Throws a {@link Problem} for one that is too large, or was read. */
+export async function readRequestBody(request: Request): Promise<Uint8Array> {
+  if (request.bodyUsed)
+    throw new Problem('internal_error', 'the body was read before: hand over the request unread');
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of request.body ?? []) {
+    length += chunk.length;
+    if (length > MAX_BODY_BYTES) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+export function tooLarge(): Problem {
+  return new Problem('body_too_large', `the body may have ${MAX_BODY_BYTES} bytes: send fewer ids at once`);
+}
+
+/** Parses a body or a query by its schema. Throws a {@link Problem} that names each wrong member. */
+export function parse<T>(schema: z.ZodType<T>, value: unknown, name: string): T {
+  const { data, error, success } = schema.safeParse(value);
+  if (success) return data;
+  const problems = error.issues.map(({ message, path }) => `${path.join('.') || name}: ${message}`);
+  throw new Problem('request_invalid', problems.join('; '));
+}
