@@ -86,6 +86,8 @@ export interface JournalSelection {
   readonly after?: string | undefined;
   /** The number of entries; no limit by default. */
   readonly limit?: number | undefined;
+  /** False for entries without their bodies and headers; true by default. */
+  readonly bodies?: boolean | undefined;
 }
 
 /**
@@ -103,7 +105,7 @@ export interface Journal {
    * `journal_id_ambiguous` if several senders gave the id; undefined if none did.
    */
   get(id: string): Promise<JournalEntry | undefined>;
-  /** Lists entries in the order of `firstReceivedAt`, the oldest first, each with its body. */
+  /** Lists entries in the order of `firstReceivedAt`, the oldest first, each with its body by default. */
   list(selection?: JournalSelection): AsyncIterable<JournalEntry>;
   /**
    * Deletes entries whose `firstReceivedAt` is longer ago. Resolves with their number. It works in small
