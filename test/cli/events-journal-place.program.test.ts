@@ -57,6 +57,30 @@ describe('the journal of a receiver', () => {
     expect(await list(ofService, 'dispute.losst')).toEqual(usage(/--type: .*; the nearest is dispute\.lost/));
   });
 
+  test('of your own is asked for no bodies by a list, and may give them', async () => {
+    const { file } = await writeModule(`
+      import { createReceiver } from 'posthorn';
+      const entry = {
+        ...{ id: 'evt_1', provider: 'banking-service', firstReceivedAt: 0, lastReceivedAt: 0, deliveries: 1, attempts: 1 },
+        ...{ outcome: 'processed', handled: [], rawBody: Buffer.from('{}'), headers: { a: ['b'] } },
+      };
+      const journal = {
+        async record() {},
+        async get() {},
+        async *list({ bodies }) {
+          if (bodies !== false) throw new Error('bodies were asked for');
+          yield entry;
+        },
+        async prune() {},
+      };
+      export const receiver = createReceiver({ signingKey: 'k', journal });`);
+    const [event] = jsonLines(await posthorn(['events', 'list', '--receiver', file, '--json']));
+    expect(event).toMatchObject({ kind: 'event', id: 'evt_1' });
+    expect(event).not.toHaveProperty('rawBody');
+    const prune = ['events', 'prune', '--older-than', '1d', '--dry-run', '--receiver', file];
+    expect(await posthorn(prune)).toEqual(printed('1 would be pruned\n'));
+  });
+
   test('a receiver without one, or of an earlier version, is exit code 2', async () => {
     const list = async (code: string) =>
       posthorn(['events', 'list', '--receiver', (await writeModule(code)).file]);

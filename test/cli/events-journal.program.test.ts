@@ -135,18 +135,18 @@ describe('posthorn events list', () => {
   });
 
   test('ends well when its reader has seen enough, and holds a few events at a time', async () => {
-    const headers = { 'x-note': ['x'.repeat(20_000)] };
+    const handled = ['x'.repeat(20_000)];
     const ids = Array.from({ length: 2_000 }, (_, index) => `evt_${index}`);
-    const { scope } = await open(recordsOf(ids).map((each) => ({ ...each, headers })));
-    const args = `events list --scope ${scope} --json`;
+    const { scope } = await open(recordsOf(ids).map((each) => ({ ...each, handled })));
+    const args = `events list --scope ${scope}`;
     const env = { POSTGRES_URL: database.url() };
-    const stdout = await paste(`bash -c 'set -o pipefail; posthorn ${args} | head -n 1'`, env);
+    const stdout = await paste(`bash -c 'set -o pipefail; posthorn ${args} --json | head -n 1'`, env);
     expect(JSON.parse(stdout)).toMatchObject({ id: 'evt_0' });
     // Less than the events have together.
     const limits = { NODE_OPTIONS: '--max-old-space-size=32' };
     const all = await posthornProcess(args, { env: { ...env, ...limits } });
     expect(all).toMatchObject({ code: 0, stderr: '' });
-    expect(jsonLines(all).at(-1)).toEqual({ kind: 'summary', events: 2_000, more: false });
+    expect(all.stdout).toMatch(/ evt_1999 .*\n2000 events\n$/);
   });
 
   test('a misspelt type names the nearest, but a type of another sender or of the list does not', async () => {

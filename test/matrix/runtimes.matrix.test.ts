@@ -88,7 +88,7 @@ const resultsOfSqlite = {
   settings: [1, 1234],
   ledger: 1,
   letters: ['evt 0 255'],
-  entries: ['2 0 255 book', 'processed', 0],
+  entries: ['2 0 255 book', '2 undefined', 'processed', 0],
 };
 
 /** Options that change the forms of rows. A runtime ignores those that it does not know. */

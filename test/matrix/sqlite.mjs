@@ -118,6 +118,8 @@ for (const batchId of ['one', 'two', 'two'])
 const entries = [];
 for await (const { deliveries, rawBody, handled } of journal.list({ resource: 'r' }))
   entries.push(`${deliveries} ${[...rawBody].join(' ')} ${handled}`);
+for await (const { deliveries, rawBody } of journal.list({ bodies: false }))
+  entries.push(`${deliveries} ${rawBody}`);
 entries.push((await journal.get('evt')).outcome, await journal.prune({ olderThanMs: 1e9 }));
 database.close();
 other.close();

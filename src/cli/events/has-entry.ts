@@ -4,7 +4,7 @@ import { emptyScope } from '../stores/empty-scope.ts';
 
 /** Resolves with true if a journal has an entry of a selection. */
 export async function hasEntry(journal: Journal, selection: JournalSelection = {}): Promise<boolean> {
-  for await (const _ of journal.list({ ...selection, limit: 1 })) return true;
+  for await (const _ of journal.list({ ...selection, limit: 1, bodies: false })) return true;
   return false;
 }
 

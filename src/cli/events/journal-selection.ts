@@ -46,10 +46,10 @@ export class EntrySelection {
   }
 
   async *entries(): AsyncGenerator<JournalEntry, void, undefined> {
-    const { type, outcome, resource, since, until, limit = Number.POSITIVE_INFINITY } = this.#options;
+    const { type, outcome, resource, since, until, bodies, limit = Number.POSITIVE_INFINITY } = this.#options;
     const after = await this.#findPlace();
     const most = Number.isFinite(limit) ? limit + 1 : undefined;
-    const selection = { type, outcome, resource, since, until, after, limit: most };
+    const selection = { type, outcome, resource, since, until, after, limit: most, bodies };
     for await (const entry of this.#source.journal.list(selection)) {
       this.#hasMore = this.#count >= limit;
       if (this.#hasMore) return;
@@ -81,7 +81,7 @@ export class EntrySelection {
 
   /** Looks at the oldest entries only: a journal may have millions, and rarely those of several senders. */
   async #hasOtherSender(): Promise<boolean> {
-    for await (const { provider } of this.#source.journal.list({ limit: LOOKED_AT }))
+    for await (const { provider } of this.#source.journal.list({ limit: LOOKED_AT, bodies: false }))
       if (provider !== serviceParts.name) return true;
     return false;
   }

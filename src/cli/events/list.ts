@@ -20,7 +20,7 @@ export async function list(options: ListOptions): Promise<void> {
   const { since = Number.NEGATIVE_INFINITY, until = Number.POSITIVE_INFINITY, scope } = options;
   if (since >= until) throw usageError('--since must be before --until: no event was received between them');
   await withJournal(options, async (source) => {
-    const selection = new EntrySelection(source, options);
+    const selection = new EntrySelection(source, { ...options, bodies: false });
     const { count, lastId } = await printList(selection.entries(), entryForm, output);
     const next = selection.hasMore && lastId !== undefined ? nextList(lastId, options) : undefined;
     output.print({ kind: 'summary', events: count, more: selection.hasMore, next }, () => [

@@ -60,7 +60,7 @@ async function ask(olderThanMs: number): Promise<void> {
 async function countOld(journal: Journal, olderThanMs: number): Promise<number> {
   const progress = new Progress();
   let count = 0;
-  for await (const _ of journal.list({ until: Date.now() - olderThanMs })) {
+  for await (const _ of journal.list({ until: Date.now() - olderThanMs, bodies: false })) {
     count += 1;
     if (count % 1_000 === 0) progress.show(`counting: ${countText(count)} so far`);
   }

@@ -44,7 +44,7 @@ export interface JournalEntry {
   readonly handled: readonly string[];
   /** The id of the resource that the event is about, if the provider says it. */
   readonly resource?: string | undefined;
-  /** The body as it came. Absent in a journal with `bodies: false`, and if the memory was full. */
+  /** The body as it came. Absent in a journal or a list with `bodies: false`, and if the memory was full. */
   readonly rawBody?: Uint8Array | undefined;
   /** The headers, which come with the body, and lack `authorization`, `proxy-authorization` and `cookie`. */
   readonly headers?: { readonly [name: string]: readonly string[] } | undefined;

@@ -58,6 +58,17 @@ describe('the journal on a server of PostgreSQL', () => {
     expect(sent).toEqual([expect.stringContaining('insert into "posthorn".journal ')]);
   });
 
+  test('reads neither bodies nor headers for a list without them, and two hundred entries at once', async () => {
+    const pool = fixture.connect();
+    const scope = randomUUID();
+    await fixture.sql(insertMany(scope, 400, 60_000_000));
+    const journal = createPostgresJournal(pool, { scope, ...ampleJournal });
+    const sent = sentBy(pool);
+    expect((await idsOf(journal, { bodies: false })).length).toBe(400);
+    expect(sent).toEqual([statements.lookAt, statements.readWithoutBodies, statements.readWithoutBodies]);
+    expect(statements.readWithoutBodies).not.toMatch(/raw_body|headers/);
+  });
+
   describe('with many entries', () => {
     const from = [START, '', START * 2, null, null, null];
     const reads: readonly (readonly [
@@ -68,6 +79,7 @@ describe('the journal on a server of PostgreSQL', () => {
     ])[] = [
       ['an entry', statements.find, ['key_5', 'id_5'], ['journal_pkey', 'journal_by_id']],
       ['entries of a list', statements.read, [['key_5', 'key_6']], ['journal_pkey']],
+      ['entries without bodies', statements.readWithoutBodies, [['key_5', 'key_6']], ['journal_pkey']],
       ['a list', statements.lookAt, from, ['journal_in_order']],
       ['a resource', statements.lookAtResource, [...from, 'r_5'], ['journal_by_resource']],
     ];

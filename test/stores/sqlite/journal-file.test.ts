@@ -114,12 +114,25 @@ describe('the journal in a file', () => {
     expect(await idsOf(journal)).toEqual(['young']);
   });
 
-  const selection = { type: 'a.b', outcome: undefined, since: 1, until: 9, after: undefined, limit: 1 };
+  test('reads neither bodies nor headers for a list without them', () => {
+    expect(readEntries(scope, ['evt'], false).sql).not.toMatch(/raw_body|headers/);
+  });
+
+  const selection = {
+    type: 'a.b',
+    outcome: undefined,
+    since: 1,
+    until: 9,
+    after: undefined,
+    limit: 1,
+    bodies: true,
+  };
   const place = { firstReceivedAt: 1, key: 'evt' };
 
   test.each([
     { what: 'an entry', index: /autoindex.*by_id/s, of: findEntries(scope, 'evt', 'evt') },
-    { what: 'entries of a list', index: /autoindex/, of: readEntries(scope, ['evt']) },
+    { what: 'entries of a list', index: /autoindex/, of: readEntries(scope, ['evt'], true) },
+    { what: 'entries without bodies', index: /autoindex/, of: readEntries(scope, ['evt'], false) },
     {
       what: 'a list',
       index: /_in_order \(scope=\? AND \(first_received_at,key\)/,

@@ -15,6 +15,9 @@ import { storableText, toEntry } from './stored-record.ts';
 /** The entries that are read together, because each can have a body of megabytes. */
 const MOST_READ = 20;
 
+/** The entries without bodies that are read together. SQLite blocks the event loop meanwhile. */
+const MOST_READ_WITHOUT = 200;
+
 /** Reads the entries of a journal. */
 export class EntryReader {
   readonly #operations: JournalOperations;
@@ -29,10 +32,12 @@ export class EntryReader {
   }
 
   async *list(selection: CheckedSelection): AsyncGenerator<JournalEntry, void, undefined> {
+    const { bodies } = selection;
     let left = selection.limit;
     for await (const keys of this.#matchingKeys(selection)) {
       const portion = keys.slice(0, left);
-      const found = new Map((await this.#operations.read(portion)).map((stored) => [stored.key, stored]));
+      const read = await this.#operations.read(portion, bodies);
+      const found = new Map(read.map((stored) => [stored.key, stored]));
       for (const stored of portion.flatMap((key) => found.get(key) ?? [])) {
         yield entryOf(stored);
         left -= 1;
@@ -43,11 +48,12 @@ export class EntryReader {
 
   /** The keys of a selection in order, a few at a time. */
   async *#matchingKeys(selection: CheckedSelection): AsyncGenerator<readonly string[], void, undefined> {
+    const most = selection.bodies ? MOST_READ : MOST_READ_WITHOUT;
     let last = await this.#startOf(selection);
     for (;;) {
       const looked = await this.#operations.lookAt(selection, last);
       const keys = looked.filter(({ matches }) => matches).map(({ key }) => key);
-      for (let first = 0; first < keys.length; first += MOST_READ) yield keys.slice(first, first + MOST_READ);
+      for (let first = 0; first < keys.length; first += most) yield keys.slice(first, first + most);
       const end = looked.at(-1);
       if (end === undefined || looked.length < MOST_LOOKED_AT) return;
       last = end;

@@ -28,8 +28,11 @@ export interface JournalOperations {
   record(batch: JournalBatch): Promise<void>;
   /** Resolves with the entry of this key, and with up to two of this id of other senders. */
   find(key: string, id: string): Promise<readonly StoredEntry[]>;
-  /** Resolves with those of the keys that are there, in any order. */
-  read(keys: readonly string[]): Promise<readonly StoredEntry[]>;
+  /**
+   * Resolves with those of the keys that are there, in any order. Without `bodies` they have neither bodies
+   * nor headers.
+   */
+  read(keys: readonly string[], bodies: boolean): Promise<readonly StoredEntry[]>;
   /**
    * Looks at the next {@link MOST_LOOKED_AT} entries of the selection after a place, in order. Without their
    * bodies that takes some milliseconds, however few of them match.

@@ -8,7 +8,7 @@ import {
 import { show } from '../../../receiver/values/foreign-values.ts';
 import { storableText } from './stored-record.ts';
 
-const MEMBERS = ['type', 'outcome', 'since', 'until', 'resource', 'after', 'limit'];
+const MEMBERS = ['type', 'outcome', 'since', 'until', 'resource', 'after', 'limit', 'bodies'];
 
 /** A selection whose members have been checked; its texts are as they are stored. */
 export interface CheckedSelection {
@@ -20,17 +20,20 @@ export interface CheckedSelection {
   readonly resource: string | undefined;
   readonly after: string | undefined;
   readonly limit: number;
+  readonly bodies: boolean;
 }
 
 /** Checks a selection. Throws ConfigurationError. */
 export function readSelection(selection: JournalSelection): CheckedSelection {
   checkOptions(selection, MEMBERS, 'list()');
-  const { type = '*', outcome, resource, after, limit } = selection;
+  const { type = '*', outcome, resource, after, limit, bodies = true } = selection;
   if (!isPatternForm(type)) throw invalidOption('type', `must be a type or a pattern, got ${show(type)}`);
   if (outcome !== undefined) checkOutcome(outcome);
   for (const [name, text] of Object.entries({ resource, after }))
     if (text !== undefined && typeof text !== 'string')
       throw invalidOption(name, `must be a text, got ${show(text)}`);
+  if (typeof bodies !== 'boolean')
+    throw invalidOption('bodies', `must be true or false, got ${show(bodies)}`);
   return {
     type: type === '*' ? undefined : storableText(type),
     outcome,
@@ -39,6 +42,7 @@ export function readSelection(selection: JournalSelection): CheckedSelection {
     resource: resource && storableText(resource),
     after,
     limit: limit === undefined ? Number.POSITIVE_INFINITY : readInteger('limit', limit),
+    bodies,
   };
 }
 

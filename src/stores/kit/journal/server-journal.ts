@@ -49,7 +49,7 @@ function explained(subject: string, operations: JournalOperations): JournalOpera
     cleaning,
     record: (batch) => ask(operations.record(batch)),
     find: (key, id) => ask(operations.find(key, id)),
-    read: (keys) => ask(operations.read(keys)),
+    read: (keys, bodies) => ask(operations.read(keys, bodies)),
     lookAt: (selection, after) => ask(operations.lookAt(selection, after)),
     deleteOld: (olderThanMs) => ask(operations.deleteOld(olderThanMs)),
   };

@@ -65,8 +65,9 @@ export class PostgresJournalOperations implements JournalOperations {
     return entriesOf(await this.#run(this.#statements.find, key, id));
   }
 
-  async read(keys: readonly string[]): Promise<readonly StoredEntry[]> {
-    return entriesOf(await this.#run(this.#statements.read, keys));
+  async read(keys: readonly string[], bodies: boolean): Promise<readonly StoredEntry[]> {
+    const { read, readWithoutBodies } = this.#statements;
+    return entriesOf(await this.#run(bodies ? read : readWithoutBodies, keys));
   }
 
   async lookAt(

@@ -13,6 +13,8 @@ export interface JournalStatements {
   readonly find: string;
   /** Returns rows by the keys `$2`. */
   readonly read: string;
+  /** Returns them without bodies and headers. */
+  readonly readWithoutBodies: string;
   /**
    * Looks at rows after the place of `$2` and `$3`, and before the time `$4`. `$5` is a type, `$6` the
    * beginning of one, and `$7` an outcome.
@@ -24,17 +26,21 @@ export interface JournalStatements {
   readonly deleteOld: string;
 }
 
-/** A row as `parseRecord` reads it. */
-const ROW = `key, json_strip_nulls(json_build_object(
+/** A row as `parseRecord` reads it, without its body. */
+const row = (headers = ''): string => `key, json_strip_nulls(json_build_object(
   'id', id, 'key', event_key, 'type', type, 'provider', provider, 'account', account, 'createdAt', created_at,
   'firstReceivedAt', first_received_at, 'lastReceivedAt', last_received_at, 'deliveries', deliveries,
   'attempts', attempts, 'outcome', outcome, 'code', code, 'finality', finality, 'decidedAt', decided_at,
-  'handled', handled, 'resource', resource, 'headers', headers
-))::text as json, encode(raw_body, 'base64') as raw_body`;
+  'handled', handled, 'resource', resource${headers}
+))::text as json`;
+
+const ROW = `${row(", 'headers', headers")}, encode(raw_body, 'base64') as raw_body`;
 
 /** Returns the statements; `schema` is quoted. A statement waits for a row for `limitMs` at most. */
 export function journalStatements(schema: string, limitMs: number): JournalStatements {
   const table = `${schema}.journal`;
+  const read = (columns: string): string =>
+    `select ${columns} from ${table} where scope = $1 and key = any ($2::text[])`;
   // An ORDER BY without `entry` would mean the texts that are returned.
   const lookAt = (ofResource = ''): string => `
 select first_received_at::text as first_received_at, key, (
@@ -54,7 +60,8 @@ union all (
   where scope = $1 and key <> $2 and event_key is not null
   and left(id, ${START_OF}) = left($3, ${START_OF}) and id = $3 limit 2
 )`,
-    read: `select ${ROW} from ${table} where scope = $1 and key = any ($2::text[])`,
+    read: read(ROW),
+    readWithoutBodies: read(row()),
     lookAt: lookAt(),
     lookAtResource: lookAt(`and left(resource, ${START_OF}) = left($8, ${START_OF}) and resource = $8`),
     deleteOld: `

@@ -91,7 +91,7 @@ function createOperations(
       if (isNew) written.set(batchId, true);
     },
     find: async (key, id) => (await read(findEntries(scope, key, id))).map(toStoredEntry),
-    read: async (keys) => (await read(readEntries(scope, keys))).map(toStoredEntry),
+    read: async (keys, bodies) => (await read(readEntries(scope, keys, bodies))).map(toStoredEntry),
     lookAt: async (selection, after) =>
       (await read(lookAtEntries(scope, selection, after))).map(([firstReceivedAt, key, matches]) => ({
         firstReceivedAt: Number(firstReceivedAt),

@@ -5,12 +5,14 @@ import type { SqlStatement } from '../statement.ts';
 import { NOW } from '../tables.ts';
 
 /** A row as `parseRecord` reads it. `json_patch` leaves out what is null (RFC 7396). */
-const JSON_OF_ROW = `json_patch('{}', json_object(
+const jsonOfRow = (headers = ''): string => `json_patch('{}', json_object(
   'id', id, 'key', event_key, 'type', type, 'provider', provider, 'account', account, 'createdAt', created_at,
   'firstReceivedAt', first_received_at, 'lastReceivedAt', last_received_at, 'deliveries', deliveries,
   'attempts', attempts, 'outcome', outcome, 'code', code, 'finality', finality, 'decidedAt', decided_at,
-  'handled', json(handled), 'resource', resource, 'headers', json(headers)
+  'handled', json(handled), 'resource', resource${headers}
 ))`;
+
+const JSON_OF_ROW = jsonOfRow(", 'headers', json(headers)");
 
 /** Returns the row of a key, as JSON, without its body. */
 export function readRecord(scope: string, key: string): SqlStatement {
@@ -58,11 +60,15 @@ select * from (
 )`;
 
 /** Returns the rows of keys. */
-export function readEntries(scope: string, keys: readonly string[]): SqlStatement {
-  return { sql: READ, values: [scope, JSON.stringify(keys)] };
+export function readEntries(scope: string, keys: readonly string[], bodies: boolean): SqlStatement {
+  return { sql: bodies ? READ : READ_WITHOUT_BODIES, values: [scope, JSON.stringify(keys)] };
 }
 
-const READ = `select ${ENTRY} from posthorn_journal where scope = ? and key in (select value from json_each(?))`;
+const read = (columns: string): string =>
+  `select ${columns} from posthorn_journal where scope = ? and key in (select value from json_each(?))`;
+
+const READ = read(ENTRY);
+const READ_WITHOUT_BODIES = read(`key, ${jsonOfRow()} as json`);
 
 /** Looks at rows of a selection after a place. */
 export function lookAtEntries(

@@ -1,6 +1,17 @@
 import type { JournalSelection } from 'posthorn';
 import { expect } from 'vitest';
-import { createRecord, idsOf, type JournalCase, START, write, writeAll } from './journal-case.ts';
+import { readAll } from '../../../support/read-all.ts';
+import {
+  createFullRecord,
+  createRecord,
+  entryOf,
+  idsOf,
+  type JournalCase,
+  plain,
+  START,
+  write,
+  writeAll,
+} from './journal-case.ts';
 
 /** More than a journal looks at, or deletes, in one step. */
 const MANY = 1_100;
@@ -83,6 +94,20 @@ const promises: Record<string, JournalCase['check']> = {
     expect(await idsOf(journal, { resource: 'r1', after: 'evt_500' })).toEqual(ids.slice(1));
     expect(await idsOf(journal)).toEqual(records.map(({ id }) => id));
   },
+  'a list without bodies has all else of its entries': async (open) => {
+    const journal = open();
+    const records = Array.from({ length: 450 }, (_, index) =>
+      createFullRecord({ id: `evt_${index}`, key: `acme:${index}`, firstReceivedAt: START + index }),
+    );
+    await writeAll(journal, records);
+    const listed = async (selection: JournalSelection) => (await readAll(journal.list(selection))).map(plain);
+    const bare = records.map((record) => entryOf({ ...record, rawBody: undefined, headers: undefined }));
+    expect(await listed({ bodies: false })).toEqual(bare);
+    const range: JournalSelection = { after: 'evt_9', limit: 205 };
+    expect(await listed({ ...range, bodies: false })).toEqual(bare.slice(10, 215));
+    const whole = records.slice(10, 215).map(entryOf);
+    for (const bodies of [true, undefined]) expect(await listed({ ...range, bodies })).toEqual(whole);
+  },
   'a list has what comes behind its place while it is read': async (open) => {
     const journal = open();
     const recordAt = (index: number) => createRecord({ id: `evt_${index}`, firstReceivedAt: START + index });
@@ -154,6 +179,7 @@ const promises: Record<string, JournalCase['check']> = {
       resource: [1, null, {}],
       after: [1, null, {}],
       limit: [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '1', null],
+      bodies: [0, 1, 'false', null],
     };
     for (const [name, values] of Object.entries(wrong))
       for (const value of values)
