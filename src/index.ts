@@ -21,7 +21,7 @@ export type { Key } from './receiver/authentication/key.ts';
 export { sign, verifySignature } from './receiver/authentication/signature.ts';
 export type { CustomSignature, Signature } from './receiver/authentication/signature-check.ts';
 export type { SigningKeys } from './receiver/authentication/signing-keys.ts';
-export type { DeadLetter, DeadLetters } from './receiver/dead-letters/dead-letters.ts';
+export type { DeadLetter, DeadLetterSummary, DeadLetters } from './receiver/dead-letters/dead-letters.ts';
 export type {
   ClaimedResult,
   ClaimRequest,

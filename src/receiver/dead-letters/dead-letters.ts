@@ -25,6 +25,14 @@ export interface DeadLetters {
     readonly limit?: number | undefined;
   }): AsyncIterable<DeadLetter>;
   /**
+   * Lists dead letters as `list` does, without reading their bodies. Without this method, whoever shows
+   * many dead letters reads each as a whole.
+   */
+  summaries?(options?: {
+    readonly after?: string | undefined;
+    readonly limit?: number | undefined;
+  }): AsyncIterable<DeadLetterSummary>;
+  /**
    * Counts the dead letters without reading them, up to `limit`, including those whose `runningUntil` is
    * later than now. With this method `receiver.health` knows how many dead letters there are before it has
    * read them.
@@ -73,3 +81,6 @@ export interface DeadLetter extends StoredSender {
    */
   readonly runningUntil?: number | undefined;
 }
+
+/** A dead letter without its body and its headers. */
+export type DeadLetterSummary = Omit<DeadLetter, 'rawBody' | 'headers'>;
