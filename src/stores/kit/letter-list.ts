@@ -31,11 +31,13 @@ export function createLetterList<Place extends object | string>(
   return async function* list({ after, limit = Number.POSITIVE_INFINITY } = {}) {
     if (!(limit > 0)) return;
     const last = after === undefined ? '' : keyOf(after);
+    // The id of a dead letter may be empty too.
+    const lastPlace = after === undefined ? undefined : places.get(last);
     const errors: unknown[] = [];
     let count = 0;
     // A dead letter that was removed and parked again is at the end now, so the list continues after its
     // former place.
-    for await (const { key, place, read } of lettersAfter(last, places.get(last))) {
+    for await (const { key, place, read } of lettersAfter(last, lastPlace)) {
       const letter = await read().catch((error) => {
         errors.push(error);
         return undefined;

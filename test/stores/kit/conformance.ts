@@ -236,6 +236,12 @@ const promises: Record<string, DeadLettersCase['check']> = {
     }
     expect(await idsOf(deadLetters, { after: second?.id, limit: 2 })).toEqual(all.slice(2));
   },
+  'a list without `after` begins anew, though a letter with an empty id was listed': async (deadLetters) => {
+    for (const [index, id] of ['a', '', 'b'].entries())
+      await deadLetters.put(createLetter({ id, parkedAt: 1_000 + index }));
+    for (let count = 0; count < 2; count += 1) expect(await idsOf(deadLetters)).toEqual(['a', '', 'b']);
+    expect(await idsOf(deadLetters, { after: '' })).toEqual(['b']);
+  },
   'a list can be read in pages': async (deadLetters) => {
     for (let count = 0; count < 7; count += 1) await deadLetters.put(createLetter());
     const ids = await idsOf(deadLetters);
