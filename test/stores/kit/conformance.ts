@@ -48,8 +48,12 @@ function plain(letter: DeadLetter | undefined): object | undefined {
   return JSON.parse(JSON.stringify({ ...letter, rawBody: [...letter.rawBody] }));
 }
 
-async function idsOf(deadLetters: DeadLetters, options?: Parameters<DeadLetters['list']>[0]) {
-  return (await readAll(deadLetters.list(options))).map(({ id }) => id);
+/** The ids that are listed. If there are summaries, their list has to be the same. */
+export async function idsOf(deadLetters: DeadLetters, options?: Parameters<DeadLetters['list']>[0]) {
+  const ids = (await readAll(deadLetters.list(options))).map(({ id }) => id);
+  const summaries = deadLetters.summaries?.(options);
+  if (summaries !== undefined) expect((await readAll(summaries)).map(({ id }) => id)).toEqual(ids);
+  return ids;
 }
 
 const everyByte = Uint8Array.from({ length: 256 }, (_, byte) => byte);
