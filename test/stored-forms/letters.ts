@@ -18,7 +18,11 @@ export type Letters = Pick<Opened, 'deadLetters' | 'place'> & { readonly store?:
 
 /** All letters but those of jobs, in the order of the list. */
 export async function lettersIn(deadLetters: DeadLetters, after?: string): Promise<DeadLetter[]> {
-  const letters = await readAll(deadLetters.list(after === undefined ? {} : { after }));
+  const options = after === undefined ? {} : { after };
+  const letters = await readAll(deadLetters.list(options));
+  const summaries = deadLetters.summaries?.(options);
+  if (summaries !== undefined)
+    expect(await readAll(summaries)).toEqual(letters.map(({ rawBody, headers, ...summary }) => summary));
   return letters.filter(({ id }) => !id.startsWith('evt_job'));
 }
 

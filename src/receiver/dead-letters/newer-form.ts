@@ -1,6 +1,9 @@
 import { propertyOf, show } from '../values/foreign-values.ts';
 
-/** The newest version of a dead letter that this release reads. It writes none, which means 1. */
+/**
+ * The newest version of a dead letter that this release reads. It writes none, which means 1. A later version
+ * has to come before `rawBody`, because a summary is read up to there.
+ */
 const VERSION = 1;
 
 /**

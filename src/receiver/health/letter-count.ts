@@ -6,8 +6,11 @@ import { settledWithin } from '../timing/time-limit.ts';
 import { isInstance, messageOf } from '../values/foreign-values.ts';
 import { type DeadLettersHealth, QUESTION_LIMIT_MS } from './health.ts';
 
-/** The count ends after this many, because listing reads each dead letter as a whole. */
+/** The count ends after this many, because `list` reads each dead letter as a whole. */
 const MOST_LETTERS = 1_000;
+
+/** One more tells that there are more. */
+const QUESTION = { limit: MOST_LETTERS + 1 };
 
 /**
  * A count that took longer is reused for nine times as long, so that counting takes a tenth of the time at
@@ -121,7 +124,8 @@ class Count {
 
   async #count(deadLetters: DeadLetters, now: () => number): Promise<void> {
     this.#total = await countOf(deadLetters);
-    for await (const { runningUntil, parkedAt } of deadLetters.list({ limit: MOST_LETTERS + 1 })) {
+    const listed = deadLetters.summaries?.(QUESTION) ?? deadLetters.list(QUESTION);
+    for await (const { runningUntil, parkedAt } of listed) {
       const isLate = performance.now() > this.#endsAt;
       if (this.#listed === MOST_LETTERS || (isLate && !this.#areMany)) return;
       this.#listed += 1;
@@ -148,6 +152,6 @@ function toDeadLetterError(cause: unknown): DeadLetterError {
 
 /** Returns undefined if the dead letters cannot count, or return a value that is not a count. */
 async function countOf(deadLetters: DeadLetters): Promise<number | undefined> {
-  const count: unknown = await deadLetters.count?.({ limit: MOST_LETTERS + 1 });
+  const count: unknown = await deadLetters.count?.(QUESTION);
   return typeof count === 'number' && count >= 0 ? count : undefined;
 }

@@ -1,7 +1,7 @@
-import type { DeadLetter, DeadLetters } from '../../receiver/dead-letters/dead-letters.ts';
+import type { DeadLetter } from '../../receiver/dead-letters/dead-letters.ts';
 import { toKey } from '../../receiver/dedupe/store.ts';
 import { DeadLetterError } from '../../receiver/errors.ts';
-import { createLetterList } from './letter-list.ts';
+import { createLetterList, type LetterList, type Places } from './letter-list.ts';
 import { NewerLetterError, parseLetter } from './serialized-letter.ts';
 
 /** The text of a dead letter as a server keeps it. */
@@ -12,11 +12,22 @@ export interface StoredText {
   readonly damage?: string | undefined;
 }
 
-/** A dead letter as a server keeps it. */
-export interface StoredLetter extends StoredText {
+/** A dead letter among others of a server. */
+export interface PlacedLetter {
   readonly key: string;
   /** Its place in the order of the dead letters, in a form that only the server's queries need to know. */
   readonly place: string;
+}
+
+/** A dead letter as a server keeps it. */
+export interface StoredLetter extends StoredText, PlacedLetter {}
+
+/** The head of a dead letter as a server keeps it. */
+export interface StoredHead extends PlacedLetter {
+  /** The text in front of `BODY_MARK`; empty if that is not within `LONGEST_HEAD` characters. */
+  readonly head: string;
+  /** The reason why there is no dead letter to read, if the server knows that. */
+  readonly damage?: string | undefined;
 }
 
 /**
@@ -25,19 +36,35 @@ export interface StoredLetter extends StoredText {
  */
 export type NextLetter = (key: string, place: string) => Promise<StoredLetter | undefined>;
 
-/** Creates `list` of {@link DeadLetters} on a server that is asked for one dead letter after the other. */
-export function createOrderedList(server: string, next: NextLetter): DeadLetters['list'] {
-  return createLetterList<string>(toKey, async function* (last, lastPlace = '') {
-    const seen = new Set<string>();
-    let found = await next(last, lastPlace);
-    while (found !== undefined) {
-      const { key, place, text, damage } = found;
-      // If the reader removes each dead letter and parks it again, the list would never end.
-      if (!seen.has(key)) yield { key, place, read: async () => readStoredLetter(server, key, text, damage) };
-      seen.add(key);
-      found = await next(key, place);
-    }
-  });
+/** Asks as {@link NextLetter} does, for the heads of at most `most` dead letters. */
+export type NextHeads = (key: string, place: string, most: number) => Promise<readonly StoredHead[]>;
+
+/** The most dead letters for which a server is asked at once: it must answer well within its time limit. */
+const MOST_AT_ONCE = 100;
+
+/** Creates a list of a server that is asked for some dead letters, and then for those after the last one. */
+export function createOrderedList<Found extends PlacedLetter, Letter>(
+  next: (key: string, place: string, most: number) => Promise<readonly Found[]>,
+  read: (found: Found) => Promise<Letter | undefined>,
+  places: Places<string>,
+): LetterList<Letter> {
+  return createLetterList(
+    toKey,
+    async function* (lastKey, lastPlace = '', limit) {
+      const most = Math.ceil(Math.min(limit, MOST_AT_ONCE));
+      const seen = new Set<string>();
+      let found = await next(lastKey, lastPlace, most);
+      for (let last = found.at(-1); last !== undefined; last = found.at(-1)) {
+        // If the reader removes each dead letter and parks it again, the list would never end.
+        for (const letter of found.filter(({ key }) => !seen.has(key))) {
+          seen.add(letter.key);
+          yield { key: letter.key, place: letter.place, read: () => read(letter) };
+        }
+        found = await next(last.key, last.place, most);
+      }
+    },
+    places,
+  );
 }
 
 /**

@@ -1,7 +1,7 @@
 import { types } from 'node:util';
 import * as z from 'zod/mini';
 import { parseWithSchema } from '../../receiver/checks/parse-with-schema.ts';
-import type { DeadLetter } from '../../receiver/dead-letters/dead-letters.ts';
+import type { DeadLetter, DeadLetterSummary } from '../../receiver/dead-letters/dead-letters.ts';
 import { newerForm } from '../../receiver/dead-letters/newer-form.ts';
 import { DeadLetterError } from '../../receiver/errors.ts';
 import { senderMembers } from '../../receiver/provider/sender-schema.ts';
@@ -30,6 +30,20 @@ const givenLetter = z.object({
   ...members,
   rawBody: z.custom<Uint8Array>((value) => types.isUint8Array(value), 'must be a Uint8Array'),
 });
+
+const storedHead = z.object(members);
+
+/**
+ * Begins the body of a dead letter, which is the last member since 0.3.0. In front of it is the head. JSON
+ * escapes quotes in texts, and the values of a header are a list, so this cannot come earlier.
+ */
+export const BODY_MARK = ',"rawBody":"';
+
+/**
+ * The most characters in which a server looks for the body. Most heads are shorter by far; of a dead letter
+ * with a longer one the whole text is read.
+ */
+export const LONGEST_HEAD = 8_192;
 
 /**
  * The most opening brackets and commas in a dead letter. A real one has them in its headers, of which Node.js
@@ -63,11 +77,28 @@ export function serializeLetter(letter: DeadLetter, indentation?: number): strin
  * another error for any other text.
  */
 export function parseLetter(text: string): DeadLetter {
+  const letter = parse(text, storedLetter);
+  return { ...letter, rawBody: Buffer.from(letter.rawBody, 'base64') };
+}
+
+/**
+ * Parses the head of a text of {@link serializeLetter}. Returns undefined if only the whole text can tell
+ * more: versions before 0.3.0 have members after the body.
+ */
+export function parseHead(head: string): DeadLetterSummary | undefined {
+  try {
+    const { headers, ...summary } = parse(`${head}}`, storedHead);
+    return summary;
+  } catch {
+    return undefined;
+  }
+}
+
+function parse<Form>(text: string, form: z.ZodMiniType<Form>): Form {
   checkParts(text);
   const value: unknown = JSON.parse(text);
   checkForm(value);
-  const letter = parseWithSchema(storedLetter, value, 'letter');
-  return { ...letter, rawBody: Buffer.from(letter.rawBody, 'base64') };
+  return parseWithSchema(form, value, 'letter');
 }
 
 function checkForm(letter: unknown): void {

@@ -1,9 +1,16 @@
-import type { DeadLetters } from '../../receiver/dead-letters/dead-letters.ts';
+import type { DeadLetter, DeadLetterSummary, DeadLetters } from '../../receiver/dead-letters/dead-letters.ts';
 import { toKey } from '../../receiver/dedupe/store.ts';
 import { DeadLetterError } from '../../receiver/errors.ts';
 import { messageOf } from '../../receiver/values/foreign-values.ts';
-import { createOrderedList, type NextLetter, readStoredLetter, type StoredText } from './ordered-list.ts';
-import { serializeLetter } from './serialized-letter.ts';
+import { createPlaces } from './letter-list.ts';
+import {
+  createOrderedList,
+  type NextHeads,
+  type NextLetter,
+  readStoredLetter,
+  type StoredText,
+} from './ordered-list.ts';
+import { parseHead, serializeLetter } from './serialized-letter.ts';
 
 /** The operations on the dead letters of one scope. A key is `toKey` of the id of a dead letter. */
 export interface LetterOperations {
@@ -14,6 +21,8 @@ export interface LetterOperations {
   /** Resolves with true if the dead letter was there. */
   remove(key: string): Promise<boolean>;
   next: NextLetter;
+  /** Resolves with the heads of dead letters, without reading their bodies. */
+  heads?: NextHeads;
   /** Counts dead letters up to a limit. */
   count?(limit: number): Promise<number>;
   /** The same as in {@link DeadLetters}. */
@@ -37,6 +46,12 @@ export function createServerDeadLetters(
       throw new DeadLetterError('dead_letters_unavailable', message, { cause });
     }
   };
+  const readWhole = async (key: string, id = key): Promise<DeadLetter | undefined> => {
+    const found = await ask(() => operations.get(key));
+    return found && readStoredLetter(name, id, found.text, found.damage);
+  };
+  const places = createPlaces<string>();
+  const heads = operations.heads?.bind(operations);
   const count = operations.count?.bind(operations);
   const mustWait = operations.mustWait?.bind(operations);
   return {
@@ -44,13 +59,33 @@ export function createServerDeadLetters(
       const text = serializeLetter(letter);
       await ask(() => operations.put(toKey(letter.id), text, letter.parkedAt));
     },
-    get: async (id) => {
-      const found = await ask(() => operations.get(toKey(id)));
-      return found === undefined ? undefined : readStoredLetter(name, id, found.text, found.damage);
-    },
+    get: (id) => readWhole(toKey(id), id),
     remove: (id) => ask(() => operations.remove(toKey(id))),
-    list: createOrderedList(name, (key, place) => ask(() => operations.next(key, place))),
+    list: createOrderedList(
+      async (key, place) => {
+        const next = await ask(() => operations.next(key, place));
+        return next === undefined ? [] : [next];
+      },
+      async ({ key, text, damage }) => readStoredLetter(name, key, text, damage),
+      places,
+    ),
+    ...(heads && {
+      summaries: createOrderedList(
+        (key, place, most) => ask(() => heads(key, place, most)),
+        async ({ key, head, damage }) => {
+          if (damage !== undefined) return readStoredLetter(name, key, '', damage);
+          return parseHead(head) ?? toSummary(await readWhole(key));
+        },
+        places,
+      ),
+    }),
     ...(count && { count: ({ limit }) => ask(() => count(limit)) }),
     ...(mustWait && { mustWait }),
   };
+}
+
+function toSummary(letter: DeadLetter | undefined): DeadLetterSummary | undefined {
+  if (letter === undefined) return undefined;
+  const { rawBody, headers, ...summary } = letter;
+  return summary;
 }

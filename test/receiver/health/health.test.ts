@@ -1,6 +1,7 @@
 import {
   createMemoryStore,
   createReceiver,
+  DeadLetterError,
   type DeadLetters,
   type Receiver,
   type ReceiverOptions,
@@ -232,6 +233,24 @@ describe('health where the dead letters', () => {
       oldestParkedAt: letter.parkedAt,
     });
     expect(taken).toBe(1_001);
+  });
+
+  test('list summaries: it counts by these, and reads no bodies', async () => {
+    const { rawBody, headers, ...summary } = letter;
+    let asked: unknown;
+    const summaries = async function* (options: unknown) {
+      asked = options;
+      yield summary;
+      throw new DeadLetterError('dead_letter_unreadable', 'one is damaged');
+    };
+    const deadLetters = { ...listing(() => expect.unreachable()), summaries };
+    expect((await create({ deadLetters }).health()).deadLetters).toMatchObject({
+      ok: false,
+      waiting: 1,
+      oldestParkedAt: letter.parkedAt,
+      error: { code: 'dead_letter_unreadable' },
+    });
+    expect(asked).toEqual({ limit: 1_001 });
   });
 
   test('can count more than 1,000: it reads one of them', async () => {

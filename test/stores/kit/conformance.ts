@@ -48,8 +48,12 @@ function plain(letter: DeadLetter | undefined): object | undefined {
   return JSON.parse(JSON.stringify({ ...letter, rawBody: [...letter.rawBody] }));
 }
 
-async function idsOf(deadLetters: DeadLetters, options?: Parameters<DeadLetters['list']>[0]) {
-  return (await readAll(deadLetters.list(options))).map(({ id }) => id);
+/** The ids that are listed. If there are summaries, their list has to be the same. */
+export async function idsOf(deadLetters: DeadLetters, options?: Parameters<DeadLetters['list']>[0]) {
+  const ids = (await readAll(deadLetters.list(options))).map(({ id }) => id);
+  const summaries = deadLetters.summaries?.(options);
+  if (summaries !== undefined) expect((await readAll(summaries)).map(({ id }) => id)).toEqual(ids);
+  return ids;
 }
 
 const everyByte = Uint8Array.from({ length: 256 }, (_, byte) => byte);
@@ -235,6 +239,12 @@ const promises: Record<string, DeadLettersCase['check']> = {
       if (letter !== undefined) await deadLetters.put({ ...letter, parkedAt: 2_000 });
     }
     expect(await idsOf(deadLetters, { after: second?.id, limit: 2 })).toEqual(all.slice(2));
+  },
+  'a list without `after` begins anew, though a letter with an empty id was listed': async (deadLetters) => {
+    for (const [index, id] of ['a', '', 'b'].entries())
+      await deadLetters.put(createLetter({ id, parkedAt: 1_000 + index }));
+    for (let count = 0; count < 2; count += 1) expect(await idsOf(deadLetters)).toEqual(['a', '', 'b']);
+    expect(await idsOf(deadLetters, { after: '' })).toEqual(['b']);
   },
   'a list can be read in pages': async (deadLetters) => {
     for (let count = 0; count < 7; count += 1) await deadLetters.put(createLetter());

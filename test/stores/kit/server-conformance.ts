@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { createReceiver, type DeadLetters, type Store } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { expect } from 'vitest';
-import { readAll } from '../../support/read-all.ts';
 import { KEY, serve } from '../redis/deliveries.ts';
-import { createLetter } from './conformance.ts';
+import { createLetter, idsOf } from './conformance.ts';
 
 /** What one server keeps for one scope. */
 export interface ScopeOnServer {
@@ -16,10 +15,6 @@ export interface ScopeOnServer {
 export interface ServerDeadLettersCase {
   readonly name: string;
   readonly check: (open: (scope: string) => ScopeOnServer) => Promise<void>;
-}
-
-async function idsOf(deadLetters: DeadLetters, options?: Parameters<DeadLetters['list']>[0]) {
-  return (await readAll(deadLetters.list(options))).map(({ id }) => id);
 }
 
 const promises: Record<string, ServerDeadLettersCase['check']> = {

@@ -7,6 +7,7 @@ import { ampleTime } from '../../support/limits.ts';
 import { deadLettersConformance } from '../kit/conformance.ts';
 import { keyCases } from '../kit/key-cases.ts';
 import { type ScopeOnServer, serverDeadLettersConformance } from '../kit/server-conformance.ts';
+import { summariesConformance, withSummaries } from '../kit/summaries.ts';
 import { type parsingPools, useDatabase } from './fixture.ts';
 import { LONG_CASE } from './long-case.ts';
 
@@ -41,4 +42,14 @@ export function testDeadLetters(pool: Pool): void {
   for (const { name, check } of deadLettersConformance.filter(({ name }) => name !== LONG_CASE))
     test(name, () => check(open(randomUUID()).deadLetters));
   for (const { name, check } of serverDeadLettersConformance) test(name, () => check(open));
+
+  describe('their summaries', () => {
+    for (const { name, check } of summariesConformance)
+      test(name, () => {
+        const scope = randomUUID();
+        const update = 'update posthorn.dead_letters set letter = $3 where scope = $1 and key = $2';
+        const plant = (id: string, text: string) => pool.query(update, [scope, id, text]);
+        return check(withSummaries(open(scope).deadLetters), plant);
+      });
+  });
 }

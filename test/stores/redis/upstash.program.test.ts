@@ -11,6 +11,7 @@ import { snippetWith } from '../../support/snippet.ts';
 import { until } from '../../support/until.ts';
 import { createLetter } from '../kit/conformance.ts';
 import { keyCases } from '../kit/key-cases.ts';
+import { describeSummaries } from './conformance.ts';
 import { noRetry, useUpstash } from './upstash-fixture.ts';
 import { TOKEN } from './upstash-front.ts';
 
@@ -19,6 +20,12 @@ const times = { leaseMs: 120_000, retentionMs: 240_000 };
 describe('a client of Upstash', () => {
   const fixture = useUpstash();
   const { connect, mistreat } = fixture;
+
+  describeSummaries(
+    'its dead letters',
+    async () => ({ client: connect(), close: () => {} }),
+    () => fixture.redis.redis,
+  );
 
   describe('as the store', () => {
     const open = () => createRedisStore(connect(), { scope: 'upstash', ...ampleTime });

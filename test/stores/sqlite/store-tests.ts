@@ -10,6 +10,7 @@ import { expectLateClaimsRefused } from '../kit/late-claims.ts';
 import { expectLikeMemoryStore } from '../kit/like-memory-store.ts';
 import { StoreModel, storeCommands } from '../kit/model.ts';
 import { serverDeadLettersConformance } from '../kit/server-conformance.ts';
+import { summariesConformance, withSummaries } from '../kit/summaries.ts';
 import type { Connection, OpenDatabase } from './connection.ts';
 import { useSqlite } from './fixture.ts';
 
@@ -249,6 +250,15 @@ export function testDeadLetters(openDatabase: OpenDatabase): void {
           store: createSqliteStore(database, { scope, ...ampleTime }),
         })),
       );
+
+    describe('their summaries', () => {
+      for (const { name, check } of summariesConformance)
+        test(name, () => {
+          const deadLetters = createSqliteDeadLetters(database, { scope: 'summaries', ...ampleTime });
+          const update = 'update posthorn_dead_letters set letter = ? where key = ?';
+          return check(withSummaries(deadLetters), (id, text) => database.prepare(update).run(text, id));
+        });
+    });
 
     test('are counted up to a limit, without those of other scopes and removed ones', async () => {
       const deadLetters = createSqliteDeadLetters(database, { scope: 'counted', ...ampleTime });

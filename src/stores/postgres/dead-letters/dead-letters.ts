@@ -1,3 +1,5 @@
+import * as z from 'zod/mini';
+import { parseWithSchema } from '../../../receiver/checks/parse-with-schema.ts';
 import type { DeadLetters } from '../../../receiver/dead-letters/dead-letters.ts';
 import { createServerDeadLetters } from '../../kit/server-dead-letters.ts';
 import { readServerOptions } from '../../kit/server-options.ts';
@@ -21,6 +23,8 @@ export interface PostgresDeadLettersOptions {
    */
   readonly commandTimeoutMs?: number | undefined;
 }
+
+const storedHeads = z.array(z.object({ key: z.string(), head: z.string(), place: z.string() }));
 
 /**
  * Keeps dead letters in PostgreSQL. They do not expire. `list` can continue `after` one that was removed
@@ -46,7 +50,7 @@ export function createPostgresDeadLetters(
   const { scope, commandTimeoutMs } = readServerOptions('createPostgresDeadLetters', options, 5_000, names);
   const schema = readSchema('createPostgresDeadLetters', options.schema);
   const operations = new PostgresLetterOperations(pool, commandTimeoutMs);
-  const { put, get, remove, next } = letterStatements(schema, commandTimeoutMs);
+  const { put, get, remove, next, heads } = letterStatements(schema, commandTimeoutMs);
   const run = async (statement: string, ...values: unknown[]) => {
     try {
       return await operations.run(statement, [scope, ...values]);
@@ -70,9 +74,19 @@ export function createPostgresDeadLetters(
     },
 
     async next(key, place) {
-      const [parkedAt = null, position = null] = place === '' ? [] : place.split('/');
-      const found = await run(next, key, parkedAt, position);
+      const found = await run(next, key, ...partsOf(place));
       return found && { key: String(found.key), text: String(found.letter), place: String(found.place) };
     },
+
+    async heads(key, place, most) {
+      const found = await run(heads, key, ...partsOf(place), most);
+      return parseWithSchema(storedHeads, JSON.parse(String(found?.heads)), 'heads');
+    },
   });
+}
+
+/** The moment and the position of a place, if there is one. */
+function partsOf(place: string): readonly [string | null, string | null] {
+  const [parkedAt = null, position = null] = place === '' ? [] : place.split('/');
+  return [parkedAt, position];
 }

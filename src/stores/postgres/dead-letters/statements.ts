@@ -1,4 +1,5 @@
 import { REMOVED_KEPT_MS } from '../../kit/durations.ts';
+import { BODY_MARK, LONGEST_HEAD } from '../../kit/serialized-letter.ts';
 import { DURABLE_COMMIT } from '../durable-commit.ts';
 
 /** The most times that a statement is sent that PostgreSQL refuses because of another transaction. */
@@ -9,6 +10,11 @@ const IS_LATE = 'clock_timestamp() > to_timestamp($1::float8 / 1000)';
 
 /** The least bigint. */
 const BEFORE_ALL = '(-9223372036854775808)::bigint';
+
+const PLACE = "parked_at || '/' || position";
+
+/** PostgreSQL reads only the beginning of a long text for it. */
+const HEAD = `left(letter, greatest(strpos(left(letter, ${LONGEST_HEAD}), '${BODY_MARK}') - 1, 0))`;
 
 /** The statements on dead letters. `$1` is the time limit of the caller, `$2` the scope and `$3` the key. */
 export interface LetterStatements {
@@ -22,6 +28,8 @@ export interface LetterStatements {
    * key.
    */
   readonly next: string;
+  /** Returns `heads`, JSON of the key, head and place of each of the `$6` dead letters after that. */
+  readonly heads: string;
 }
 
 /**
@@ -37,6 +45,12 @@ export interface LetterStatements {
  */
 export function letterStatements(schema: string, limitMs: number): LetterStatements {
   const table = `${schema}.dead_letters`;
+  const after = `from ${table}
+where scope = $2 and letter is not null and (parked_at, position) > (
+  coalesce($4::bigint, (select parked_at from ${table} where scope = $2 and key = nullif($3, '')), ${BEFORE_ALL}),
+  coalesce($5::bigint, (select position from ${table} where scope = $2 and key = nullif($3, '')), 0)
+)
+order by parked_at, position`;
   const limitsWait = `set_config('lock_timeout', '${Math.ceil(limitMs / MAX_TRIES)}', true) is not null`;
   return {
     put: withTime(`action as (
@@ -68,12 +82,15 @@ returning 'true' as found
 )`),
 
     next: withTime(`action as (
-select 'true' as found, key, letter, parked_at || '/' || position as place from ${table}
-where scope = $2 and letter is not null and (parked_at, position) > (
-  coalesce($4::bigint, (select parked_at from ${table} where scope = $2 and key = nullif($3, '')), ${BEFORE_ALL}),
-  coalesce($5::bigint, (select position from ${table} where scope = $2 and key = nullif($3, '')), 0)
-)
-order by parked_at, position limit 1
+select 'true' as found, key, letter, ${PLACE} as place ${after} limit 1
+)`),
+
+    heads: withTime(`letters as (
+  select key, letter, parked_at, position ${after} limit $6::int
+), action as (
+select 'true' as found, coalesce(json_agg(
+  json_build_object('key', key, 'head', ${HEAD}, 'place', ${PLACE}) order by parked_at, position
+), '[]')::text as heads from letters
 )`),
   };
 }

@@ -5,7 +5,7 @@ import { readServerOptions } from '../../kit/server-options.ts';
 import { type RedisClient, toScriptClient } from '../client.ts';
 import { RedisConnection } from '../connection.ts';
 import type { Script } from '../script.ts';
-import { fromText, GET, NEXT, PUT, REMOVE } from './scripts.ts';
+import { fromText, GET, HEADS, NEXT, PUT, REMOVE } from './scripts.ts';
 
 /** Options of {@link createRedisDeadLetters}. */
 export interface RedisDeadLettersOptions {
@@ -67,6 +67,16 @@ export function createRedisDeadLetters(redis: RedisClient, options: RedisDeadLet
       const [next, text, position] = await run(NEXT, key, place);
       if (next === undefined || text === undefined || position === undefined) return undefined;
       return { key: fromText(next), text: fromText(text), place: position };
+    },
+
+    async heads(key, place, most) {
+      const found = await run(HEADS, key, place, String(most));
+      return Array.from({ length: found.length / 3 }, (_, index) => {
+        const [next = '', head = '', position = ''] = found.slice(3 * index);
+        // Redis evicts keys one by one if it is told to.
+        const damage = head === '' ? 'only its position is there' : undefined;
+        return { key: fromText(next), head: fromText(head), place: position, damage };
+      });
     },
 
     mustWait: () => !connection.isReady,

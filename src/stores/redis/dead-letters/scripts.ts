@@ -1,3 +1,4 @@
+import { BODY_MARK, LONGEST_HEAD } from '../../kit/serialized-letter.ts';
 import { createScript, type Script } from '../script.ts';
 
 /**
@@ -58,18 +59,44 @@ redis.call('SET', removed, position, 'PX', ARGV[4])
 return reply(1)
 `);
 
-/**
- * Returns the next member, its dead letter and its position. Arguments: the last member seen, or '' to begin;
- * its position, or '' if only the member is known. The position is needed, because a dead letter that was
- * removed and parked again has moved to the end.
- */
-export const NEXT: Script = createScript(`${keys}
+const after = `
 local position = ARGV[4]
 if position == '' and member ~= '' then
   position = redis.call('ZSCORE', positions, member) or redis.call('GET', removed) or ''
 end
 local after = position == '' and '-inf' or '(' .. position
+`;
+
+/**
+ * Returns the next member, its dead letter and its position. Arguments: the last member seen, or '' to begin;
+ * its position, or '' if only the member is known. The position is needed, because a dead letter that was
+ * removed and parked again has moved to the end.
+ */
+export const NEXT: Script = createScript(`${keys}${after}
 local next = redis.call('ZRANGEBYSCORE', positions, after, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
 if not next[1] then return reply() end
 return reply(text(next[1]), text(redis.call('HGET', letters, next[1]) or ''), next[2])
+`);
+
+/** Redis reads a dead letter as a whole, so it reads no more than these bytes at once, and one more. */
+const MOST_READ = 1_048_576;
+
+/**
+ * Returns some of the next members, the head of each one and its position; '' in place of the head if there
+ * is no dead letter. Arguments: those of {@link NEXT}; the most members.
+ */
+export const HEADS: Script = createScript(`${keys}${after}
+local range = redis.call('ZRANGEBYSCORE', positions, after, '+inf', 'WITHSCORES', 'LIMIT', 0, ARGV[5])
+local results, bytes = {}, 0
+for index = 1, #range, 2 do
+  local letter = redis.call('HGET', letters, range[index])
+  local start = string.sub(letter or '', 1, ${LONGEST_HEAD})
+  local mark = string.find(start, '${BODY_MARK}', 1, true) or 1
+  results[#results + 1] = text(range[index])
+  results[#results + 1] = letter and text(string.sub(start, 1, mark - 1)) or ''
+  results[#results + 1] = range[index + 1]
+  bytes = bytes + #(letter or '')
+  if bytes > ${MOST_READ} then break end
+end
+return reply(unpack(results))
 `);

@@ -6,11 +6,11 @@ import { type Row, SqliteConnection } from '../connection.ts';
 import { explain } from '../errors.ts';
 import { retryWhileBusy } from '../retry-while-busy.ts';
 import { writeInTurn } from '../single-write.ts';
-import type { SqlStatement } from '../statement.ts';
 import {
   countLetters,
   FORGET_REMOVED,
   getLetter,
+  nextHeads,
   nextLetter,
   putLetter,
   removeLetter,
@@ -53,7 +53,7 @@ export function createSqliteDeadLetters(
   checkDatabase('createSqliteDeadLetters', database);
   const { scope, commandTimeoutMs } = readServerOptions('createSqliteDeadLetters', options, 5_000);
   const connection = SqliteConnection.of(database);
-  const run = async (work: () => Promise<Row | undefined>): Promise<Row | undefined> => {
+  const run = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     try {
       return await work();
     } catch (error) {
@@ -61,8 +61,8 @@ export function createSqliteDeadLetters(
     }
   };
 
-  const read = (statement: SqlStatement): Promise<Row | undefined> =>
-    run(() => retryWhileBusy(commandTimeoutMs, () => connection.read(() => connection.first(statement))));
+  const read = <Result>(work: () => Result): Promise<Result> =>
+    run(() => retryWhileBusy(commandTimeoutMs, () => connection.read(work)));
   const write = (work: () => Row | undefined): Promise<Row | undefined> =>
     run(() =>
       writeInTurn(connection, 'operation', { limitMs: commandTimeoutMs }, () => connection.write(work)),
@@ -75,7 +75,7 @@ export function createSqliteDeadLetters(
     },
 
     async get(key) {
-      const found = await read(getLetter(scope, key));
+      const found = await read(() => connection.first(getLetter(scope, key)));
       return found && { text: String(found[1]) };
     },
 
@@ -88,14 +88,23 @@ export function createSqliteDeadLetters(
     },
 
     async next(last, lastPlace) {
-      const found = await read(nextLetter(scope, last, lastPlace));
+      const found = await read(() => connection.first(nextLetter(scope, last, lastPlace)));
       const [key, text, place] = (found ?? []).map(String);
       if (key === undefined || text === undefined || place === undefined) return undefined;
       return { key, text, place };
     },
 
+    async heads(last, lastPlace, most) {
+      const found = await read(() => connection.all(nextHeads(scope, last, lastPlace, most)));
+      return found.map(([key, head, place]) => ({
+        key: String(key),
+        head: String(head),
+        place: String(place),
+      }));
+    },
+
     async count(limit) {
-      return Number((await read(countLetters(scope, limit)))?.[0]);
+      return Number((await read(() => connection.first(countLetters(scope, limit))))?.[0]);
     },
   });
 }

@@ -1,4 +1,5 @@
 import { REMOVED_KEPT_MS } from '../../kit/durations.ts';
+import { BODY_MARK, LONGEST_HEAD } from '../../kit/serialized-letter.ts';
 import type { SqlStatement } from '../statement.ts';
 import { NOW } from '../tables.ts';
 
@@ -27,7 +28,8 @@ on conflict (scope, key) do update set
   )
 returning 1 as stored`;
 
-const LETTER = "key, letter, parked_at || '/' || position as place";
+const PLACE = "parked_at || '/' || position as place";
+const LETTER = `key, letter, ${PLACE}`;
 
 /** Returns the key, the text and the place of a dead letter. */
 export function getLetter(scope: string, key: string): SqlStatement {
@@ -62,18 +64,32 @@ const BEFORE_ALL = Number.MIN_SAFE_INTEGER;
  * its place. Both are empty for the first dead letter; the place alone is empty if only the key is known.
  */
 export function nextLetter(scope: string, key: string, place: string): SqlStatement {
-  const [parkedAt = null, position = null] = place === '' ? [] : place.split('/').map(Number);
-  return { sql: NEXT, values: [parkedAt, scope, key, position, scope, key, scope] };
+  return { sql: NEXT, values: valuesOfAfter(scope, key, place) };
 }
 
-const NEXT = `select ${LETTER} from posthorn_dead_letters, (
+/** Returns the key, the head and the place of dead letters after that of {@link nextLetter}. */
+export function nextHeads(scope: string, key: string, place: string, most: number): SqlStatement {
+  return { sql: NEXT_HEADS, values: [...valuesOfAfter(scope, key, place), most] };
+}
+
+function valuesOfAfter(scope: string, key: string, place: string): SqlStatement['values'] {
+  const [parkedAt = null, position = null] = place === '' ? [] : place.split('/').map(Number);
+  return [parkedAt, scope, key, position, scope, key, scope];
+}
+
+const AFTER = `from posthorn_dead_letters, (
   select
     coalesce(?, (select parked_at from posthorn_dead_letters where scope = ? and key = nullif(?, '')),
       ${BEFORE_ALL}) as moment,
     coalesce(?, (select position from posthorn_dead_letters where scope = ? and key = nullif(?, '')), 0) as nth
 ) as last
 where scope = ? and letter is not null and (parked_at, position) > (last.moment, last.nth)
-order by parked_at, position limit 1`;
+order by parked_at, position`;
+
+const NEXT = `select ${LETTER} ${AFTER} limit 1`;
+
+const MARK = `instr(substr(letter, 1, ${LONGEST_HEAD}), '${BODY_MARK}')`;
+const NEXT_HEADS = `select key, substr(letter, 1, max(${MARK} - 1, 0)) as head, ${PLACE} ${AFTER} limit ?`;
 
 /** Counts dead letters without reading them, up to a limit. */
 export function countLetters(scope: string, limit: number): SqlStatement {
