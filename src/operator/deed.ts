@@ -83,7 +83,7 @@ export async function doDeed(
     }
     results.push(result);
   }
-  log(deed, results);
+  if (results.length > 0) log(deed, results);
   return { results, stopped };
 }
 
@@ -95,9 +95,7 @@ async function auditFirst(deed: OperatorDeed, audit: OperatorOptions['audit']): 
     throw new Problem(
       'audit_failed',
       `nothing was done, because the option audit failed: ${messageOf(cause)}`,
-      {
-        cause,
-      },
+      { cause },
     );
   }
 }

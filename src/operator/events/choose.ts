@@ -33,7 +33,8 @@ export interface ChosenEntries {
 
 /** Chooses the entries of a request. */
 export async function chooseEntries({ body, journal, settings }: RerunRequest): Promise<ChosenEntries> {
-  const { ids, ...rest } = body;
+  const { ids: given, ...rest } = body;
+  const ids = given && [...new Set(given)];
   if (ids !== undefined)
     return {
       ids: ids.slice(0, MOST_IDS),

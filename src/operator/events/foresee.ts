@@ -1,3 +1,4 @@
+import { pause } from '../../receiver/timing/process-clock.ts';
 import type { OperatedReceiver } from '../operated-receiver.ts';
 import { chooseEntries, type RerunBody, type RerunRequest } from './choose.ts';
 import { rerunOptions } from './rerun.ts';
@@ -31,6 +32,8 @@ export async function foreseeRerun(
     const chosen = await chooseEntries({ ...request, body });
     for (const id of chosen.ids) count(counts, await prospectOf(receiver, { ...request, body }, id));
     next = chosen.next(chosen.ids.length);
+    // A store in this process may answer within one turn of the event loop, during which deliveries wait.
+    await pause(0);
   }
   const all = [...counts.values()];
   return { dryRun: true, count: all.reduce((sum, each) => sum + runsOf(each), 0), counts: all, next };

@@ -29,6 +29,7 @@ export type Skipped = Readonly<Record<SkipReason, number>>;
 export interface ChosenLetters {
   readonly ids: readonly string[];
   readonly skipped: Skipped;
+  readonly unreadable?: string | undefined;
   /** The body of the request that goes on once the first `tried` ids were tried; undefined at the end. */
   readonly next: (tried: number) => LetterDeedBody | undefined;
 }
@@ -43,16 +44,19 @@ export interface LetterForecast {
   readonly next?: LetterDeedBody | undefined;
 }
 
-interface LetterCount {
-  readonly type?: string | undefined;
-  readonly reason: string;
-  count: number;
+type LetterKind = Pick<DeadLetterSummary, 'type' | 'reason'>;
+
+interface LetterCount extends LetterKind {
+  readonly count: number;
 }
 
 /** Chooses the dead letters of a request. */
 export async function chooseLetters(request: LetterRequest): Promise<ChosenLetters> {
   const { ids } = request.body;
-  if (ids === undefined) return chooseSelected(request);
+  return ids === undefined ? chooseSelected(request) : chooseNamed([...new Set(ids)]);
+}
+
+function chooseNamed(ids: readonly string[]): ChosenLetters {
   return {
     ids: ids.slice(0, MOST_IDS),
     skipped: { running: 0, old: 0, others: 0 },
@@ -68,29 +72,54 @@ async function chooseSelected(request: LetterRequest): Promise<ChosenLetters> {
     if (ids.length === MOST_IDS) break;
     ids.push(id);
   }
-  const { selection, skipped } = search;
+  const { selection, skipped, unreadable } = search;
   return {
     ids,
     skipped,
+    unreadable,
     next: (tried) => (tried < ids.length ? { selection, after: ids[tried - 1] ?? after } : search.next),
   };
 }
 
 /** Counts what a deed would take, and does nothing. */
 export async function foreseeLetters(request: LetterRequest): Promise<LetterForecast> {
-  const search = new LetterSearch(request, request.time.endsAt);
+  const { body, deadLetters, time } = request;
+  const found: LetterKind[] = [];
+  if (body.ids !== undefined) {
+    const { ids, next, skipped } = await chooseLetters(request);
+    for (const id of ids) {
+      const letter = await deadLetters.get(id);
+      if (letter !== undefined) found.push(toKind(letter));
+    }
+    return forecastOf(found, skipped, next(ids.length));
+  }
+  const search = new LetterSearch(request, time.endsAt);
+  for await (const letter of search.letters()) found.push(toKind(letter));
+  return { ...forecastOf(found, search.skipped, search.next), unreadable: search.unreadable };
+}
+
+function toKind({ reason, type }: DeadLetterSummary): LetterKind {
+  return { type, reason };
+}
+
+function forecastOf(
+  letters: readonly LetterKind[],
+  skipped: Skipped,
+  next: LetterDeedBody | undefined,
+): LetterForecast {
   const counts = new Map<string, LetterCount>();
-  let count = 0;
-  for await (const { type, reason } of search.letters()) {
-    count += 1;
+  for (const { type, reason } of letters) {
     const key = JSON.stringify([type, reason]);
     const counted = counts.get(key) ?? { type, reason, count: 0 };
-    counts.set(key, counted);
-    counted.count += 1;
+    counts.set(key, { ...counted, count: counted.count + 1 });
   }
-  const next = search.next && { ...search.next, dryRun: true };
-  const { skipped, unreadable } = search;
-  return { dryRun: true, count, counts: [...counts.values()], skipped, unreadable, next };
+  return {
+    dryRun: true,
+    count: letters.length,
+    counts: [...counts.values()],
+    skipped,
+    next: next && { ...next, dryRun: true },
+  };
 }
 
 /** Finds the dead letters that a deed on a selection takes. */

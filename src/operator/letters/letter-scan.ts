@@ -1,7 +1,10 @@
 import type { DeadLetterSummary, DeadLetters } from '../../receiver/dead-letters/dead-letters.ts';
 import { isPosthornError } from '../../receiver/errors.ts';
-import { performance } from '../../receiver/timing/process-clock.ts';
+import { pause, performance } from '../../receiver/timing/process-clock.ts';
 import { messageOf } from '../../receiver/values/foreign-values.ts';
+
+/** A store in this process may answer within one turn of the event loop, during which deliveries wait. */
+const LETTERS_PER_TURN = 100;
 
 /** Goes through dead letters, the oldest first, until the reader has enough or the time is over. */
 export class LetterScan {
@@ -26,12 +29,15 @@ export class LetterScan {
 
   /** A dead letter counts as read once the reader asks for the following one. */
   async *letters(): AsyncGenerator<DeadLetterSummary, void, undefined> {
+    let count = 0;
     const place = this.#after === undefined ? {} : { after: this.#after };
     try {
       for await (const letter of this.#deadLetters.summaries?.(place) ?? this.#deadLetters.list(place)) {
         yield letter;
         this.#after = letter.id;
         if (performance.now() > this.#endsAt) return;
+        count += 1;
+        if (count % LETTERS_PER_TURN === 0) await pause(0);
       }
     } catch (error) {
       // The list reports a damaged dead letter at its end.

@@ -66,7 +66,7 @@ async function doLetterDeed(
   const time = new DeedTime(signal);
   const request = { deed, deadLetters, settings: receiver.settings, body, time };
   if (body.dryRun === true) return foreseeLetters(request);
-  const { ids, next, skipped } = await chooseLetters(request);
+  const { ids, next, skipped, unreadable } = await chooseLetters(request);
   const { selection } = body;
   const end = await doDeed(
     { by: identity.name, deed, ids, selection, receiver: operated.name },
@@ -77,5 +77,5 @@ async function doLetterDeed(
         deed === 'replay' ? replayLetter(receiver, found, time) : dropLetter(receiver, found, deadLetters),
       ),
   );
-  return { ...end, skipped, next: next(end.results.length) };
+  return { ...end, skipped, unreadable, next: next(end.results.length) };
 }

@@ -79,7 +79,7 @@ const forecast = { dryRun: z.literal(true), count, next: nextBody };
 
 export const letterDeedEnd: z.ZodType = z
   .union([
-    z.object({ results: z.array(result), skipped, stopped, next: nextBody }),
+    z.object({ results: z.array(result), skipped, unreadable, stopped, next: nextBody }),
     z.object({
       ...forecast,
       counts: z.array(z.object({ type: text.optional(), reason: text, count })),
