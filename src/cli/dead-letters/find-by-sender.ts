@@ -1,4 +1,5 @@
 import type { DeadLetter, DeadLetters } from '../../receiver/dead-letters/dead-letters.ts';
+import { summariesOf } from '../../receiver/dead-letters/summaries.ts';
 import { isPosthornError } from '../../receiver/errors.ts';
 import { usageError } from '../failure.ts';
 
@@ -13,7 +14,7 @@ export async function findBySender(
 ): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string[]>(sendersIds.map((id) => [id, []]));
   try {
-    for await (const { id, eventId } of deadLetters.list())
+    for await (const { id, eventId } of summariesOf(deadLetters))
       if (eventId !== undefined) found.get(eventId)?.push(id);
   } catch (error) {
     if (!isUnreadable(error)) throw error;

@@ -1,4 +1,4 @@
-import type { DeadLetter } from '../../receiver/dead-letters/dead-letters.ts';
+import type { DeadLetterSummary } from '../../receiver/dead-letters/dead-letters.ts';
 import type { Output } from '../output.ts';
 import { colours, line, type Printable } from '../terminal-text.ts';
 import { timeText } from '../time-text.ts';
@@ -18,7 +18,7 @@ export class Overview {
   #newest = Number.NEGATIVE_INFINITY;
 
   /** With `--json` the dead letters are printed as well, one line each. */
-  static async of(letters: AsyncIterable<DeadLetter>, output: Output): Promise<Overview> {
+  static async of(letters: AsyncIterable<DeadLetterSummary>, output: Output): Promise<Overview> {
     const overview = new Overview();
     for await (const letter of letters) {
       if (output.json) output.print(valueOfLetter(letter), () => '');
@@ -51,7 +51,7 @@ export class Overview {
     ];
   }
 
-  #add({ type, reason, parkedAt }: DeadLetter): void {
+  #add({ type, reason, parkedAt }: DeadLetterSummary): void {
     const key = JSON.stringify([type, reason]);
     const group = this.#groups.get(key) ?? { type, reason, count: 0 };
     group.count += 1;

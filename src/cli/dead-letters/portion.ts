@@ -1,4 +1,4 @@
-import type { DeadLetter } from '../../receiver/dead-letters/dead-letters.ts';
+import type { DeadLetterSummary } from '../../receiver/dead-letters/dead-letters.ts';
 import { deferSignals } from '../defer-signals.ts';
 
 /** The dead letters that one command works on, by their ids, and how far it is with them. */
@@ -12,7 +12,7 @@ export class Portion {
   }
 
   /** All ids first: a dead letter that fails again is stored again, and must not be tried twice. */
-  static async of(letters: AsyncIterable<DeadLetter>): Promise<Portion> {
+  static async of(letters: AsyncIterable<DeadLetterSummary>): Promise<Portion> {
     const ids: string[] = [];
     for await (const { id } of letters) ids.push(id);
     return new Portion(ids);

@@ -1,4 +1,4 @@
-import type { DeadLetter } from '../../receiver/dead-letters/dead-letters.ts';
+import type { DeadLetterSummary } from '../../receiver/dead-letters/dead-letters.ts';
 import { plural } from '../counts.ts';
 import type { ListForm } from '../print-list.ts';
 import type { Row } from '../table.ts';
@@ -7,7 +7,7 @@ import { minuteText, timeText } from '../time-text.ts';
 import { nameOf, senderFields, senderOf } from './letter-sender.ts';
 
 /** The summary of a dead letter, without its body and its headers. */
-export function summaryOf(letter: DeadLetter): object {
+export function summaryOf(letter: DeadLetterSummary): object {
   const { id, type, reason, message, attempts, handled } = letter;
   const { receivedAt, parkedAt, lastTriedAt, runningUntil } = letter;
   return {
@@ -26,19 +26,19 @@ export function summaryOf(letter: DeadLetter): object {
 }
 
 /** A dead letter on one line. */
-function lineOfLetter(letter: DeadLetter): TerminalText {
+function lineOfLetter(letter: DeadLetterSummary): TerminalText {
   const { type = '?', reason, message, parkedAt, attempts } = letter;
   const when = colours.minor(timeText(parkedAt));
   return line`${when} ${colours.strong(type)} ${nameOf(letter)} after ${plural(attempts, 'attempt')}, ${reason}: ${message}`;
 }
 
 /** A dead letter on one line of JSON. */
-export function valueOfLetter(letter: DeadLetter): object {
+export function valueOfLetter(letter: DeadLetterSummary): object {
   return { kind: 'letter', ...summaryOf(letter) };
 }
 
 /** The list of dead letters. */
-export const letterForm: ListForm<DeadLetter> = {
+export const letterForm: ListForm<DeadLetterSummary> = {
   idOf: ({ id }) => id,
   toValue: valueOfLetter,
   toLine: lineOfLetter,
@@ -54,7 +54,7 @@ export const letterForm: ListForm<DeadLetter> = {
   toRow: rowOf,
 };
 
-function rowOf(letter: DeadLetter): Row {
+function rowOf(letter: DeadLetterSummary): Row {
   const { id, type = '?', reason, message, parkedAt, attempts } = letter;
   const [parked, sender, why] = [minuteText(parkedAt), senderOf(letter), `${reason}: ${message}`];
   const of = sender === '' ? '' : ` of ${sender}`;

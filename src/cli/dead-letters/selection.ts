@@ -1,4 +1,5 @@
-import type { DeadLetter, DeadLetters } from '../../receiver/dead-letters/dead-letters.ts';
+import type { DeadLetterSummary, DeadLetters } from '../../receiver/dead-letters/dead-letters.ts';
+import { summariesOf } from '../../receiver/dead-letters/summaries.ts';
 import { isPosthornError, type PosthornError } from '../../receiver/errors.ts';
 import { matchesPattern } from '../../receiver/events/pattern.ts';
 import { CommandError, usageError } from '../failure.ts';
@@ -100,7 +101,7 @@ export class Selection {
     return this.#ids.length > 0;
   }
 
-  async *letters({ deadLetters, provider }: Source): AsyncGenerator<DeadLetter, void, undefined> {
+  async *letters({ deadLetters, provider }: Source): AsyncGenerator<DeadLetterSummary, void, undefined> {
     const { limit = Number.POSITIVE_INFINITY } = this.#options;
     let count = 0;
     for await (const letter of this.isByIds ? this.#named(deadLetters) : this.#listed(deadLetters)) {
@@ -136,7 +137,7 @@ export class Selection {
     throw new CommandError('failed', `events that may still be running: ${names}; try again later`);
   }
 
-  #skips(letter: DeadLetter, provider: Source['provider']): boolean {
+  #skips(letter: DeadLetterSummary, provider: Source['provider']): boolean {
     const { id, runningUntil, reason } = letter;
     if (this.#leaves.others && provider !== undefined && provider.storedName !== letter.provider) {
       this.#others += 1;
@@ -151,7 +152,7 @@ export class Selection {
     return isOld;
   }
 
-  async *#named(deadLetters: DeadLetters): AsyncGenerator<DeadLetter, void, undefined> {
+  async *#named(deadLetters: DeadLetters): AsyncGenerator<DeadLetterSummary, void, undefined> {
     const named: string[] = [];
     const unknown: string[] = [];
     for (const id of this.#ids) {
@@ -171,19 +172,19 @@ export class Selection {
   }
 
   /** A list reports a damaged dead letter at its end. That must not stop the command for the others. */
-  async *#listed(deadLetters: DeadLetters): AsyncGenerator<DeadLetter, void, undefined> {
+  async *#listed(deadLetters: DeadLetters): AsyncGenerator<DeadLetterSummary, void, undefined> {
     const { after } = this.#options;
     const place = after === undefined ? {} : { after: await findPlace(deadLetters, after) };
     if (after !== undefined) this.#isEmpty = false;
     try {
-      yield* deadLetters.list(place);
+      yield* summariesOf(deadLetters, place);
     } catch (error) {
       if (!(isPosthornError(error) && error.code === 'dead_letter_unreadable')) throw error;
       this.#unreadable = error;
     }
   }
 
-  #isMeant({ provider, type, parkedAt, reason }: DeadLetter): boolean {
+  #isMeant({ provider, type, parkedAt, reason }: DeadLetterSummary): boolean {
     this.#hasOtherSender ||= provider !== undefined;
     const { type: pattern = '*', since = Number.NEGATIVE_INFINITY } = this.#options;
     const isOfType = pattern === '*' || (type !== undefined && matchesPattern(pattern, type));
@@ -229,6 +230,6 @@ export function describeSelection({ type, reason, since, limit, after }: Selecti
 }
 
 /** Returns true if the event's handlers may still be running, so that its dead letter must not be touched. */
-export function isRunning({ runningUntil }: DeadLetter): boolean {
+export function isRunning({ runningUntil }: DeadLetterSummary): boolean {
   return runningUntil !== undefined && runningUntil > Date.now();
 }

@@ -1,4 +1,5 @@
 import type { DeadLetterSummary, DeadLetters } from '../../receiver/dead-letters/dead-letters.ts';
+import { summariesOf } from '../../receiver/dead-letters/summaries.ts';
 import { isPosthornError } from '../../receiver/errors.ts';
 import { pause, performance } from '../../receiver/timing/process-clock.ts';
 import { messageOf } from '../../receiver/values/foreign-values.ts';
@@ -32,7 +33,7 @@ export class LetterScan {
     let count = 0;
     const place = this.#after === undefined ? {} : { after: this.#after };
     try {
-      for await (const letter of this.#deadLetters.summaries?.(place) ?? this.#deadLetters.list(place)) {
+      for await (const letter of summariesOf(this.#deadLetters, place)) {
         yield letter;
         this.#after = letter.id;
         if (performance.now() > this.#endsAt) return;

@@ -1,4 +1,5 @@
 import type { DeadLetters } from '../dead-letters/dead-letters.ts';
+import { summariesOf } from '../dead-letters/summaries.ts';
 import { DeadLetterError } from '../errors.ts';
 import { mayHaveVanished } from '../timing/isolated-requests.ts';
 import { performance } from '../timing/process-clock.ts';
@@ -124,8 +125,7 @@ class Count {
 
   async #count(deadLetters: DeadLetters, now: () => number): Promise<void> {
     this.#total = await countOf(deadLetters);
-    const listed = deadLetters.summaries?.(QUESTION) ?? deadLetters.list(QUESTION);
-    for await (const { runningUntil, parkedAt } of listed) {
+    for await (const { runningUntil, parkedAt } of summariesOf(deadLetters, QUESTION)) {
       const isLate = performance.now() > this.#endsAt;
       if (this.#listed === MOST_LETTERS || (isLate && !this.#areMany)) return;
       this.#listed += 1;
