@@ -31,10 +31,17 @@ export function createOperator(
 /** Mounts it before body parsers. A hook of Fastify also gets the requests for which there is no route. */
 export function mountOperatorOn(adapter: AbstractHttpAdapter, operator: NodeOperatorHandler): void {
   if (adapter.getType() === 'express') adapter.use(operator);
-  else
-    adapter
-      .getInstance<Hooks>()
-      .addHook('onRequest', ({ raw }, reply, next) => operator(raw, reply.raw, next));
+  else adapter.getInstance<Hooks>().addHook('onRequest', (...parts) => answerInHook(operator, ...parts));
+}
+
+function answerInHook(operator: NodeOperatorHandler, ...[{ raw }, reply, next]: Parameters<OnRequest>): void {
+  let isOther = false;
+  operator(raw, reply.raw, (error) => {
+    isOther = true;
+    next(error);
+  });
+  // Otherwise `handlerTimeout` of Fastify would answer a long deed.
+  if (!isOther) reply.hijack();
 }
 
 interface Hooks {
@@ -43,6 +50,6 @@ interface Hooks {
 
 type OnRequest = (
   request: { readonly raw: NodeRequest },
-  reply: { readonly raw: NodeResponse },
+  reply: { readonly raw: NodeResponse; hijack(): unknown },
   next: (error?: unknown) => void,
 ) => void;
