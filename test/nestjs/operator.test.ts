@@ -7,6 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { shutGate } from '../support/gate.ts';
 import { startServer } from '../support/listen.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
+import { silenced } from '../support/silenced.ts';
 import { key, options, send, start } from './application.ts';
 import { createApplication } from './server.ts';
 
@@ -18,6 +19,7 @@ const operator: PosthornOperatorOptions = {
 
 /** An application with an interface of operators, whose handler fails until it is mended. */
 function applicationWith(deadLetters: DeadLetters = createMapDeadLetters()) {
+  silenced('info');
   @Injectable()
   class Payments {
     isMended = false;

@@ -13,6 +13,7 @@ import { expressVersions, koa } from '../adapters/mounts.ts';
 import { listenUntilTheEnd } from '../support/listen.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { KEY } from '../support/served.ts';
+import { silenced } from '../support/silenced.ts';
 
 // The mounts of docs/operator.md. Each application also parses the body of `/echo` as it does without them.
 
@@ -156,6 +157,7 @@ describe.each([
   ...onLambda,
 ])('%s', (_name, serve: Serve) => {
   test('serves the interface to the user of the session, and leaves other paths alone', async () => {
+    silenced('info');
     const mounts = operated();
     const { receiver, state } = mounts;
     const origin = await serve(mounts);
