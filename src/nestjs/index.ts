@@ -12,6 +12,7 @@ export { PosthornModule } from './module.ts';
 export type {
   PosthornModuleAsyncOptions,
   PosthornModuleOptions,
+  PosthornOperatorOptions,
   PosthornOptions,
   PosthornWorkerOptions,
   QueueWorker,

@@ -43,7 +43,7 @@ export class PosthornModule {
   static forRoot<const S extends SchemasByEntity = Record<never, never>, E extends TypedEvent = KnownEvent>(
     options: PosthornModuleOptions<S, E>,
   ): DynamicModule {
-    checkOptions(options, ['path', ...optionNames], 'PosthornModule.forRoot');
+    checkOptions(options, moduleOptionNames, 'PosthornModule.forRoot');
     return receiverModule<S, E>(options.name, { useFactory: () => options });
   }
 
@@ -148,13 +148,15 @@ function checkFactory(options: { readonly useFactory: unknown }, functionName: s
   throw invalidOption('useFactory', `of ${functionName} must be a function, got ${show(options.useFactory)}`);
 }
 
+const moduleOptionNames = ['path', 'operator', ...optionNames];
+
 type Dependencies = [PosthornOptions, Receiver, DiscoveryService, HttpAdapterHost];
 
 function createReceiverFrom<S extends SchemasByEntity, E extends TypedEvent>(
   options: PosthornOptions<S, E>,
   name: string | undefined,
 ): Receiver<S, E> {
-  checkOptions(options, ['path', ...optionNames], 'PosthornModule');
-  const { path, ...receiverOptions } = options;
+  checkOptions(options, moduleOptionNames, 'PosthornModule');
+  const { path, operator, ...receiverOptions } = options;
   return createReceiver<S, E>({ ...receiverOptions, name: receiverOptions.name ?? name });
 }

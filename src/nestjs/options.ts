@@ -1,11 +1,24 @@
 import type { FactoryProvider, ModuleMetadata } from '@nestjs/common';
+import type { NodeRequest } from '../../adapters/node-http.ts';
+import type { OperatorIdentity, OperatorOptions } from '../operator/options.ts';
 import type { KnownEvent } from '../providers/banking-service/event.ts';
 import type { Schemas } from '../providers/banking-service/event-data.ts';
 import type { TypedEvent } from '../receiver/events/event-types.ts';
 import type { SchemasByEntity } from '../receiver/events/schema.ts';
+import type { Awaitable } from '../receiver/timing/awaitable.ts';
 import type { Receiver, ReceiverOptions } from '../receiver-interface.ts';
 
-/** Options of `PosthornModule`: those of `createReceiver`, and the path. */
+/** Options of the interface of operators: those of `toNodeOperator` of `posthorn/operator`. */
+export interface PosthornOperatorOptions extends Omit<OperatorOptions, 'authorize'> {
+  /**
+   * Says who sends a request, as for `toNodeOperator`. The request of Node.js comes before guards and
+   * middleware, so it has no session yet: read a header or a cookie.
+   */
+  // A method, so that its parameter may be the request of Express.
+  authorize(request: Request, incoming: NodeRequest): Awaitable<OperatorIdentity | undefined | null | false>;
+}
+
+/** Options of `PosthornModule`: those of `createReceiver`, the path, and `operator`. */
 export interface PosthornOptions<S extends SchemasByEntity = Schemas, E extends TypedEvent = KnownEvent>
   extends ReceiverOptions<S, E> {
   /**
@@ -13,6 +26,11 @@ export interface PosthornOptions<S extends SchemasByEntity = Schemas, E extends 
    * prefix, a version and a guard do not apply to it.
    */
   readonly path: string;
+  /**
+   * Serves the interface of operators under a whole path of its own: `{ path: '/operator', authorize }`.
+   * Without it there is none.
+   */
+  readonly operator?: PosthornOperatorOptions | undefined;
 }
 
 /** Options of `PosthornModule.forRoot`. */

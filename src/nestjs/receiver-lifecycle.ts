@@ -1,12 +1,14 @@
 import { Logger, type OnApplicationBootstrap, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import type { DiscoveryService, HttpAdapterHost } from '@nestjs/core';
 import { readPath } from '../../adapters/served-path.ts';
+import type { NodeOperatorHandler } from '../operator/to-node-operator.ts';
 import { ConfigurationError } from '../receiver/errors.ts';
 import { propertyOf } from '../receiver/values/foreign-values.ts';
 import type { Receiver } from '../receiver-interface.ts';
 import { closeInHook } from './close-in-hook.ts';
 import { closeFirst } from './hook-order.ts';
 import { answerMsOf, holdUntil, mountOn } from './mount.ts';
+import { createOperator, mountOperatorOn } from './mount-operator.ts';
 import type { PosthornOptions } from './options.ts';
 import { checkDistinct, type Endpoint, registerMethods } from './registration.ts';
 import { RECEIVER_LIFECYCLE } from './tokens.ts';
@@ -17,7 +19,9 @@ const logger = new Logger('PosthornModule');
 export class ReceiverLifecycle implements Endpoint, OnModuleInit, OnApplicationBootstrap, OnModuleDestroy {
   readonly name: string | undefined;
   readonly path: string;
+  readonly operatorPath: string | undefined;
   readonly #receiver: Receiver;
+  readonly #operator: NodeOperatorHandler | undefined;
   #queue: PosthornOptions['queue'];
   readonly #discovery: DiscoveryService;
   readonly #host: HttpAdapterHost;
@@ -29,7 +33,7 @@ export class ReceiverLifecycle implements Endpoint, OnModuleInit, OnApplicationB
 
   constructor(
     name: string | undefined,
-    { path, provider, queue }: PosthornOptions,
+    { operator, path, provider, queue }: PosthornOptions,
     receiver: Receiver,
     discovery: DiscoveryService,
     host: HttpAdapterHost,
@@ -46,6 +50,8 @@ export class ReceiverLifecycle implements Endpoint, OnModuleInit, OnApplicationB
       this.#start = resolve;
     });
     this.#answerMs = answerMsOf(provider?.answerWithinMs);
+    this.#operator = operator === undefined ? undefined : createOperator(receiver, operator, this.#started);
+    this.operatorPath = operator && readPath(operator.path);
     closeFirst(discovery, RECEIVER_LIFECYCLE, -1);
     // A testing module gets its adapter after its providers, and any application before its body parsers.
     host.init$.subscribe(() => this.#mount());
@@ -103,6 +109,7 @@ export class ReceiverLifecycle implements Endpoint, OnModuleInit, OnApplicationB
     if (!adapter) return;
     try {
       mountOn(adapter, holdUntil(this.#started, this.#receiver, this.#answerMs), this.path);
+      if (this.#operator !== undefined) mountOperatorOn(adapter, this.#operator);
     } catch (error) {
       this.#mountError = error;
     }

@@ -1,15 +1,18 @@
 import type { DiscoveryService } from '@nestjs/core';
+import { pathBelow } from '../operator/path-below.ts';
 import { ConfigurationError } from '../receiver/errors.ts';
 import { messageOf, show } from '../receiver/values/foreign-values.ts';
 import type { Receiver } from '../receiver-interface.ts';
 import { forgottenMethods } from './declared-methods.ts';
 import { findMethods, type ProvidedMethod } from './find-methods.ts';
 
-/** The name and the path of a receiver, which differ for each receiver of an application. */
+/** The name and the paths of a receiver, which differ for each receiver of an application. */
 export interface Endpoint {
   /** Undefined for the receiver without a name. */
   readonly name: string | undefined;
   readonly path: string;
+  /** The path of the interface of operators; undefined if the receiver has none. */
+  readonly operatorPath: string | undefined;
 }
 
 /**
@@ -32,7 +35,7 @@ export function registerMethods(
   return own;
 }
 
-/** Throws {@link ConfigurationError} if two receivers have one name or one path. */
+/** Throws {@link ConfigurationError} if two receivers have one name or one path, or one hides another. */
 export function checkDistinct(all: readonly Endpoint[]): void {
   for (const [index, { name, path }] of all.entries()) {
     const later = all.slice(index + 1);
@@ -48,7 +51,23 @@ export function checkDistinct(all: readonly Endpoint[]): void {
           'so the second would never get a delivery: give each a path of its own',
       );
     }
+    checkOperatorPath(all, index);
   }
+}
+
+/** The interface of operators answers each request below its path. */
+function checkOperatorPath(all: readonly Endpoint[], index: number): void {
+  const mount = all[index]?.operatorPath;
+  if (mount === undefined) return;
+  const others = all.flatMap(({ path, operatorPath = path }, other) =>
+    other === index ? [path] : [path, operatorPath],
+  );
+  const hidden = others.find((path) => pathBelow(mount, [path]) !== undefined);
+  if (hidden === undefined) return;
+  throw new ConfigurationError(
+    `the path ${show(mount)} of the option operator hides ${show(hidden)}, which would never get a request: ` +
+      'give each webhook and each operator a path of its own, none below that of an operator',
+  );
 }
 
 function checkReceiver({ label, receiver }: ProvidedMethod, all: readonly Endpoint[]): void {

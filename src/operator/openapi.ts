@@ -69,12 +69,11 @@ function idOf(schema: z.ZodType): string {
   return id;
 }
 
-function componentsOf(routes: readonly Route[]): Record<string, z.core.JSONSchema.BaseSchema> {
-  const schemas = [
-    problem,
-    ...routes.flatMap(({ answer, body }) => (body === undefined ? [answer] : [answer, body])),
-  ];
-  return Object.fromEntries(schemas.map((schema) => [idOf(schema), jsonSchemaOf(schema)]));
+/** Every schema with an `id`, even inside others. */
+function componentsOf(routes: readonly Route[]): object {
+  const schemas = routes.flatMap(({ answer, body }) => (body === undefined ? [answer] : [answer, body]));
+  const { $defs = {} } = jsonSchemaOf(z.tuple([problem, ...schemas]));
+  return JSON.parse(JSON.stringify($defs).replaceAll('"#/$defs/', '"#/components/schemas/'));
 }
 
 function jsonSchemaOf(schema: z.ZodType): z.core.JSONSchema.BaseSchema {

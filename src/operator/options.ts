@@ -19,6 +19,7 @@ export interface OperatorIdentity {
 export interface OperatorDeed {
   /** The name that `authorize` gave. */
   readonly by: string;
+  /** The last part of the path that was asked for. */
   readonly deed: 'replay' | 'drop' | 'rerun';
   /** The ids of the dead letters, or the keys of the events: 20 at most. The deed is done to no other. */
   readonly ids: readonly string[];
@@ -36,9 +37,11 @@ export interface OperatorDeed {
 export interface EventContent {
   /** The id of the dead letter, or the key of the event. */
   readonly id: string;
+  /** The type of the event; a body that could not be read has none. */
   readonly type?: string | undefined;
   /** The body as it was signed. Bytes that are not UTF-8 are replaced by U+FFFD. */
   readonly body: string;
+  /** The headers without credentials, by their names in lower case. */
   readonly headers: { readonly [name: string]: readonly string[] };
 }
 

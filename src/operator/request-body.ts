@@ -3,9 +3,9 @@ import { messageOf } from '../receiver/values/foreign-values.ts';
 import { Problem } from './problem.ts';
 
 /** A thousand ids of a thousand characters. */
-export const MAX_BODY_BYTES = 1_048_576;
+const MAX_BODY_BYTES = 1_048_576;
 
-/** Reads the body of a request, up to {@link MAX_BODY_BYTES}. */
+/** Reads the body of a request. */
 export type ReadBody = () => Promise<Uint8Array | string>;
 
 /** Reads the body of a deed as JSON. Throws a {@link Problem}. */
@@ -25,20 +25,29 @@ export async function readJsonBody({ headers }: Request, readBody: ReadBody): Pr
 
 /** Reads the body of a web Request. Throws a {@link Problem} for one that is too large, or was read. */
 export async function readRequestBody(request: Request): Promise<Uint8Array> {
-  if (request.bodyUsed)
-    throw new Problem('internal_error', 'the body was read before: hand over the request unread');
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of request.body ?? []) {
-    length += chunk.length;
-    if (length > MAX_BODY_BYTES) throw tooLarge();
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+  if (request.bodyUsed) throw readBefore();
+  return collect(request.body ?? []);
 }
 
-export function tooLarge(): Problem {
-  return new Problem('body_too_large', `the body may have ${MAX_BODY_BYTES} bytes: send fewer ids at once`);
+/** Throws a {@link Problem} for more than {@link MAX_BODY_BYTES}. */
+export async function collect(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<Uint8Array> {
+  const collected: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of chunks) {
+    length += chunk.length;
+    if (length > MAX_BODY_BYTES)
+      throw new Problem(
+        'body_too_large',
+        `the body may have ${MAX_BODY_BYTES} bytes: send fewer ids at once`,
+      );
+    collected.push(chunk);
+  }
+  return Buffer.concat(collected);
+}
+
+/** The body was lost before it came to us. */
+export function readBefore(): Problem {
+  return new Problem('internal_error', 'the body was read before: hand over the request unread');
 }
 
 /** Parses a body or a query by its schema. Throws a {@link Problem} that names each wrong member. */

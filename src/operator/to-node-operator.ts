@@ -1,5 +1,4 @@
 import { types } from 'node:util';
-import getRawBody from 'raw-body';
 import {
   checkRequest,
   hangUp,
@@ -10,14 +9,13 @@ import {
 import { sendReply } from '../../adapters/send-reply.ts';
 import { pathsOf, urlOf } from '../../adapters/served-path.ts';
 import { readHeaders } from '../receiver/request/headers.ts';
-import { propertyOf } from '../receiver/values/foreign-values.ts';
 import { type OperatorAnswer, problemAnswer } from './answer.ts';
 import type { Operable, OperableByName } from './operated-receiver.ts';
 import { Operator } from './operator.ts';
 import type { OperatorOptions } from './options.ts';
 import { pathBelow } from './path-below.ts';
 import { Problem } from './problem.ts';
-import { MAX_BODY_BYTES, tooLarge } from './request-body.ts';
+import { collect, readBefore } from './request-body.ts';
 
 /** A request listener of Node.js http, and a middleware of Connect and Express. */
 export type NodeOperatorHandler<R extends NodeRequest = NodeRequest> = (
@@ -105,11 +103,12 @@ async function readNodeBody(request: NodeRequest): Promise<Uint8Array | string> 
   const { body } = request;
   if (body !== undefined)
     return types.isUint8Array(body) || typeof body === 'string' ? body : JSON.stringify(body);
-  const length = request.headers['content-length'] ?? null;
+  if (request.readableDidRead) throw readBefore();
   try {
-    return await getRawBody(request, { limit: MAX_BODY_BYTES, length });
+    // A request that is destroyed cannot be answered.
+    return await collect(request.iterator({ destroyOnReturn: false }));
   } catch (cause) {
-    if (propertyOf(cause, 'type') === 'entity.too.large') throw tooLarge();
+    if (cause instanceof Problem) throw cause;
     throw new Problem('request_invalid', 'the body could not be read to its end', { cause });
   }
 }

@@ -1,6 +1,6 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { type LambdaEvent, type LambdaHandler, toLambda } from 'posthorn/lambda';
+import { type LambdaContext, type LambdaEvent, type LambdaHandler, toLambda } from 'posthorn/lambda';
 import { listen, type Mount } from './endpoint.ts';
 import {
   functionUrlEvent,
@@ -73,13 +73,21 @@ export function behind(
   return (receiver) => {
     const handler = toLambda(receiver);
     const withMiddleware: LambdaHandler = (event, context) => handler(middleware(event), context);
-    return listen((incoming, response) => void invoke(withMiddleware, gateway, incoming, response));
+    return listen(listenAs(gateway, withMiddleware));
   };
+}
+
+/** A function of Lambda: each library has types of its own for its event and its context. */
+export type LambdaFunction = (event: LambdaEvent, context: LambdaContext) => Promise<object>;
+
+/** Hands each request to a function as an event of a gateway. */
+export function listenAs(gateway: Gateway, handler: LambdaFunction): RequestListener {
+  return (incoming, response) => void invoke(handler, gateway, incoming, response);
 }
 
 /** Requests that do not arrive whole never come to the function. */
 async function invoke(
-  handler: LambdaHandler,
+  handler: LambdaFunction,
   gateway: Gateway,
   incoming: IncomingMessage,
   response: ServerResponse,

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { createEvent, deliver, signedHeaders } from 'posthorn/testing';
 import { expect, onTestFinished } from 'vitest';
 import { headOf, RawConnection } from '../adapters/raw-connection.ts';
@@ -52,6 +52,8 @@ export interface ExampleOptions {
   readonly node?: string;
   /** Of its modules, instead of that in its package.json. */
   readonly type?: 'module' | 'commonjs';
+  /** Files that join or replace its own before it is built: texts by paths in its folder. */
+  readonly files?: Readonly<Record<string, string>>;
 }
 
 /** Copies `examples/<name>`, installs the packed package and its other dependencies, and builds it. */
@@ -66,12 +68,16 @@ export function openExample(name: string, options?: ExampleOptions): ExampleProj
 export function layOutExample(
   folder: string,
   name: string,
-  { packages = [], node, type }: ExampleOptions = {},
+  { packages = [], node, type, files = {} }: ExampleOptions = {},
 ): Readonly<Record<string, string>> {
   const source = join(packageRoot, 'examples', name);
   // What somebody has installed or built there stays out: that would hide what package.json lacks.
   const made = ['node_modules', 'dist', '.next', 'dead-letters'].map((made) => join(source, made));
   cpSync(source, folder, { recursive: true, filter: (path) => !made.includes(path) });
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
   npmInstall(folder, packed().tarball, ...packages);
   if (node !== undefined) symlinkSync(nodeProgram(node), join(folder, 'node_modules', '.bin', 'node'));
   const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));

@@ -1,6 +1,13 @@
 import { createEvent, signedHeaders } from 'posthorn/testing';
 import { expect, test } from 'vitest';
+import { expectOperator, operatorOf } from './example-operator.ts';
 import { expectDeadLetters, expectDeliveries, KEY, openExample, stopInDelivery } from './example-project.ts';
+
+const files = {
+  'src/routes/operator/[...path]/+server.js': `${operatorOf('../../../lib/server/receiver.js')}
+export const fallback = ({ request }) => operator(request);
+`,
+};
 
 /** The packages of each version of SvelteKit, and its answer to a body without a content type. */
 const versions = [
@@ -16,11 +23,12 @@ test.each(versions)(
   'examples/sveltekit receives on SvelteKit $version, and its dead letters are replayed by the command',
   async ({ packages, untyped }) => {
     // SvelteKit 3 does not run on Node.js 20.
-    const { start } = openExample('sveltekit', { node: '24.21.0', packages });
+    const { start } = openExample('sveltekit', { node: '24.21.0', packages, files });
     const example = await start();
     await expectDeliveries(example);
     expect(await untypedAnswer(example.url)).toEqual([403, expect.stringContaining(untyped)]);
     await expectDeadLetters(example, 'src/lib/server/receiver.js');
+    await expectOperator(example);
     expect(await stopInDelivery(example)).toBe(0);
   },
 );

@@ -25,7 +25,7 @@ test('examples/worker-d1 compiles, and handles each event once, also after it wa
   expect((await deliver(first.url, event, { key: KEY })).status).toBe(200);
   expect((await fetch(new URL('/', first.url))).status).toBe(404);
   // There is no token.
-  expect((await askAsOperator(first, 'GET', '')).status).toBe(404);
+  expect((await askAsOperator(first, '/health')).status).toBe(403);
   await first.kill();
 
   const second = await serve();
@@ -81,7 +81,7 @@ where json_extract(letter, '$.lastTriedAt') is not null`;
 
 interface Listed {
   readonly id: string;
-  readonly lastTriedAt?: string;
+  readonly lastTriedAt?: number;
 }
 
 function idsOf(letters: readonly { readonly id: string }[]): readonly string[] {
@@ -90,8 +90,8 @@ function idsOf(letters: readonly { readonly id: string }[]): readonly string[] {
 
 /** The ids of the dead letters whose event was tried again since an earlier list. */
 function triedAgain(now: readonly Listed[], earlier: readonly Listed[]): readonly string[] {
-  const before = new Map(earlier.map(({ id, lastTriedAt = '' }) => [id, lastTriedAt]));
-  return idsOf(now.filter(({ id, lastTriedAt = '' }) => lastTriedAt > (before.get(id) ?? '')));
+  const before = new Map(earlier.map(({ id, lastTriedAt = 0 }) => [id, lastTriedAt]));
+  return idsOf(now.filter(({ id, lastTriedAt = 0 }) => lastTriedAt > (before.get(id) ?? 0)));
 }
 
 /** An event that is parked if its handler fails. */
@@ -107,45 +107,43 @@ async function runSchedule({ url }: Served): Promise<void> {
 }
 
 async function listed(served: Served): Promise<readonly Listed[]> {
-  const answer = await askAsOperator(served, 'GET', '');
+  const answer = await askAsOperator(served, '/dead-letters');
   const page = JSON.parse(await answer.text());
-  expect([answer.status, page.next]).toEqual([200, null]);
+  expect([answer.status, page.after]).toEqual([200, undefined]);
   return page.deadLetters;
 }
 
-function askAsOperator({ url }: Served, method: string, query: string, token = TOKEN): Promise<Response> {
-  const headers = { authorization: `Bearer ${token}` };
-  return fetch(new URL(`/dead-letters${query}`, url), { method, headers });
+/** With a body it asks for a deed. */
+function askAsOperator({ url }: Served, path: string, body?: object, token = TOKEN): Promise<Response> {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const asked = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
+  return fetch(new URL(`/operator/api${path}`, url), { headers, ...asked });
 }
 
-/** Checks the route of the operators, with an event that always fails and one that may be a recording. */
+/** Checks the interface of operators, with an event that always fails and one that may be a recording. */
 async function expectOperators(
   served: Served,
   { poison, old }: { readonly poison: string; readonly old: string },
 ): Promise<void> {
-  const ask = async (method: string, query: string, token?: string) => {
-    const answer = await askAsOperator(served, method, query, token);
+  const ask = async (path: string, body?: object, token?: string) => {
+    const answer = await askAsOperator(served, path, body, token);
     return [answer.status, await answer.json()];
   };
-  for (const method of ['GET', 'POST', 'DELETE']) {
-    const refused = [401, expect.objectContaining({ code: 'token_invalid' })];
-    expect(await ask(method, `?id=${old}`, 'another')).toEqual(refused);
-  }
-  const none = await fetch(new URL('/dead-letters', served.url));
-  expect([none.status, none.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
-  expect(await ask('GET', `?after=${poison}`)).toMatchObject([200, { deadLetters: { length: 4 } }]);
+  const forbidden = [403, expect.objectContaining({ code: 'forbidden' })];
+  expect(await ask(`/dead-letters/${old}`, undefined, 'another')).toEqual(forbidden);
+  expect(await ask('/dead-letters/drop', { ids: [old] }, 'another')).toEqual(forbidden);
+  expect(await ask(`/dead-letters?after=${poison}`)).toMatchObject([200, { deadLetters: { length: 4 } }]);
   const shown = { id: old, reason: 'event_too_old', body: expect.stringContaining('TR_parked') };
-  expect(await ask('GET', `?id=${old}`)).toMatchObject([200, shown]);
+  expect(await ask(`/dead-letters/${old}`)).toMatchObject([200, shown]);
+  const endOf = (deed: string, id: string) => ask(`/dead-letters/${deed}`, { ids: [id] });
   // workerd ends the release of the claim under which it was parked, so that claim has to run out.
   const failed = { code: 'handler_failed', message: expect.stringContaining('no amount') };
-  await expect.poll(() => ask('POST', `?id=${old}`)).toMatchObject([409, failed]);
-  expect(await ask('POST', `?id=${poison}`)).toMatchObject([409, { outcome: 'parked', ...failed }]);
-  expect(await ask('DELETE', `?id=${poison}`)).toEqual([200, { dropped: true }]);
-  for (const method of ['GET', 'POST', 'DELETE']) {
-    expect(await ask(method, `?id=${poison}`)).toMatchObject([404, { code: 'dead_letter_not_found' }]);
-  }
-  expect(await ask('PUT', `?id=${old}`)).toMatchObject([405, { code: 'method_not_allowed' }]);
-  expect(await ask('DELETE', '')).toMatchObject([400, { code: 'id_missing' }]);
+  await expect.poll(() => endOf('replay', old)).toMatchObject([200, { results: [failed] }]);
+  expect(await endOf('replay', poison)).toMatchObject([200, { results: [{ outcome: 'parked', ...failed }] }]);
+  expect(await endOf('drop', poison)).toMatchObject([200, { results: [{ outcome: 'dropped' }] }]);
+  for (const deed of ['replay', 'drop'])
+    expect(await endOf(deed, poison)).toMatchObject([200, { results: [{ outcome: 'missing' }] }]);
+  expect(await ask(`/dead-letters/${poison}`)).toMatchObject([404, { code: 'dead_letter_missing' }]);
 }
 
 interface Served {

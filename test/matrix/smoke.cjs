@@ -6,6 +6,7 @@ const subpaths = {
   fetch: require('posthorn/fetch'),
   file: require('posthorn/file'),
   node: require('posthorn/node'),
+  operator: require('posthorn/operator'),
   redis: require('posthorn/redis'),
   sandbox: require('posthorn/sandbox'),
   testing: require('posthorn/testing'),

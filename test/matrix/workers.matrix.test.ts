@@ -47,6 +47,15 @@ test('in workerd, requests wait for each other, and what a request has begun goe
     afterIt: '200 duplicate',
     endedWithItsRequest: '503 deadline_reached',
     joined: '503 event_running',
+    operated: {
+      waiting: 1,
+      stranger: 'forbidden',
+      failing: 'forbidden',
+      foreign: 'origin_foreign',
+      replayed: ['processed'],
+      document: '3.1.1',
+      latest: 'replay',
+    },
     warnings: [
       expect.stringMatching(/^memory_store_shared: .*share a store: createD1Store of posthorn\/d1$/),
     ],

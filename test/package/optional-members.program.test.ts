@@ -7,7 +7,8 @@ import { specifiers } from './specifiers.ts';
 
 /**
  * The names of optional members, among the parameters of all functions, that may be left out but not be
- * undefined. A parameter that has a method of its own, such as a client, or is an error, is not options.
+ * undefined. A parameter that has a method of its own, such as a client, or is an error, or has names that
+ * the application chooses, is not options.
  */
 const GAPS = `
   type Call = (...all: never) => unknown;
@@ -18,6 +19,7 @@ const GAPS = `
     { [K in keyof T]-?: IsOptional<T, K> extends true ? { [P in K]: undefined } extends Pick<T, K> ? never : K : never }[keyof T];
   type Gaps<T> =
     T extends Call | readonly unknown[] | Error ? never
+    : string extends keyof T ? never
     : T extends object ? [Methods<T>] extends [never] ? GapsIn<T> : never
     : never;
   type GapsOf<M> = { [K in keyof M]-?:

@@ -119,6 +119,13 @@ test("import 'posthorn/logger' loads no logger", () => {
   ]);
 });
 
+test("import 'posthorn/operator' loads zod, and neither a framework nor raw-body, which bundlers of Workers cannot resolve", () => {
+  const places = loadedBy('posthorn/operator').map(placeOf);
+  expect(places).toContain('dist/src/operator');
+  const packages = places.filter((place) => !place.startsWith('dist/') && !place.startsWith('node:'));
+  expect([...new Set(packages)]).toEqual(['zod']);
+});
+
 test("import 'posthorn/bullmq' loads BullMQ, and no client of a server before there is one", () => {
   const places = loadedBy('posthorn/bullmq').map(placeOf);
   expect(places).toEqual(expect.arrayContaining(['dist/src/queues/bullmq', 'bullmq']));

@@ -15,6 +15,7 @@ import { silenced } from '../support/silenced.ts';
 interface Build {
   readonly core: typeof import('posthorn');
   readonly node: typeof import('posthorn/node');
+  readonly operator: typeof import('posthorn/operator');
   readonly redis: typeof import('posthorn/redis');
   readonly client: typeof import('posthorn/client');
   readonly sandbox: typeof import('posthorn/sandbox');
@@ -30,6 +31,7 @@ beforeAll(async () => {
   builds.ESM = {
     core: await load('src/index.js'),
     node: await load('adapters/node.js'),
+    operator: await load('src/operator/index.js'),
     redis: await load('src/stores/redis/index.js'),
     client: await load('src/service/client/index.js'),
     sandbox: await load('src/service/sandbox/index.js'),
@@ -37,6 +39,7 @@ beforeAll(async () => {
   builds.CommonJS = {
     core: require('posthorn'),
     node: require('posthorn/node'),
+    operator: require('posthorn/operator'),
     redis: require('posthorn/redis'),
     client: require('posthorn/client'),
     sandbox: require('posthorn/sandbox'),
@@ -163,6 +166,21 @@ describe.each([
       ...events.map(() => 'processed'),
     ]);
     expect(handled.sort()).toEqual(events.map(({ id }) => id).sort());
+  });
+
+  test(`serves the operators of a receiver of the ${otherName} build, with the codes of its errors`, async () => {
+    const { createReceiver, DeadLetterError } = buildOf(otherName).core;
+    const missing = new DeadLetterError('dead_letters_unavailable', 'the disk is away');
+    const deadLetters = { ...createMapDeadLetters(), get: () => Promise.reject(missing) };
+    const receiver = createReceiver({ signingKey: KEY, deadLetters }).on('*', () => {});
+    const authorize = () => ({ name: 'anna' });
+    const operator = buildOf(name).operator.toOperator(receiver, { path: '/operator', authorize });
+    const ask = async (path: string) => {
+      const answer = await operator(new Request(`http://localhost/operator/api${path}`));
+      return [answer.status, await answer.json()];
+    };
+    expect(await ask('/health')).toMatchObject([200, { store: { ok: true } }]);
+    expect(await ask('/dead-letters/evt_1')).toMatchObject([503, { code: 'dead_letters_unavailable' }]);
   });
 
   test(`warns of a memory store of the ${otherName} build in one of several processes`, async () => {

@@ -17,7 +17,7 @@ export default {
       receive ??= toFetch(getReceiver(env).receiver);
       return receive(request, env, ctx);
     }
-    if (pathname !== '/dead-letters') return new Response('not found', { status: 404 });
+    if (!pathname.startsWith('/operator/')) return new Response('not found', { status: 404 });
     const answer = serveOperators(request, env);
     ctx.waitUntil(answer); // a replay goes on if its operator hangs up
     return answer;

@@ -37,7 +37,14 @@ export class Authorization<Context extends readonly unknown[]> {
   /** Warns once: a stranger can cause any number of failures. */
   #warn(problem: string): void {
     if (!this.#hasWarned)
-      process.emitWarning(`posthorn/operator: authorize ${oneLine(problem)}; further failures are not shown`);
+      print(`posthorn/operator: authorize ${oneLine(problem)}; further failures are not shown`);
     this.#hasWarned = true;
   }
+}
+
+/** Cloudflare Workers with an earlier compatibility date have no `process.emitWarning`. */
+function print(warning: string): void {
+  if (typeof propertyOf(process, 'emitWarning') === 'function') process.emitWarning(warning);
+  // biome-ignore lint/suspicious/noConsole: a failure of authorize must not go unnoticed
+  else console.error(warning);
 }

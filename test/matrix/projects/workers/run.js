@@ -35,6 +35,32 @@ async function outcomeOf(response) {
   return `${response.status} ${outcome ?? code}`;
 }
 
+/** Asks the interface of operators; resolves with the status and the body. */
+async function ask(path, { token = 'anna', body, ...headers } = {}) {
+  const response = await fetch(new URL(`/operator${path}`, base), {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  return [response.status, await response.json()];
+}
+
+/** What operators get of a parked event. */
+async function operate() {
+  await send(createEvent('transfer.created'), { path: '/parking' });
+  const replay = { body: { selection: {} } };
+  const problemOf = async (asked) => (await ask('/api/dead-letters/replay', { ...replay, ...asked }))[1].code;
+  return {
+    waiting: (await ask('/api/health'))[1].deadLetters.waiting,
+    stranger: await problemOf({ token: 'eve' }),
+    failing: await problemOf({ token: 'broken' }),
+    foreign: await problemOf({ origin: 'https://evil.example' }),
+    replayed: (await ask('/api/dead-letters/replay', replay))[1].results?.map(({ outcome }) => outcome),
+    document: (await ask('/api/openapi.json'))[1].openapi,
+    latest: (await ask('/api/deliveries'))[1].deliveries?.[0].source,
+  };
+}
+
 /** Resolves once the event is reported with an outcome. */
 async function reported(id, outcome, late) {
   await until(async () => {
@@ -96,6 +122,7 @@ const results = {
   afterIt: await send(slow),
   endedWithItsRequest: await send(stuck, { path: '/forgetful' }),
   joined: await send(stuck),
+  operated: await operate(),
 };
 await until(async () => (await send(stuck)) === '200 processed');
 results.together = [...results.together];

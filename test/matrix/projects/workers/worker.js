@@ -1,5 +1,6 @@
-import { createReceiver } from 'posthorn';
+import { createReceiver, PermanentError } from 'posthorn';
 import { toFetch } from 'posthorn/fetch';
+import { toOperator } from 'posthorn/operator';
 
 const reports = [];
 let isStuck = true;
@@ -29,6 +30,32 @@ function pause(ms) {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
+const letters = new Map();
+let isMended = false;
+/** A receiver that parks what it cannot handle yet, for its operators. */
+const parking = createReceiver({
+  signingKey: 'matrix-key',
+  deadLetters: {
+    put: async (letter) => void letters.set(letter.id, letter),
+    get: async (id) => letters.get(id),
+    remove: async (id) => letters.delete(id),
+    async *list() {
+      yield* [...letters.values()];
+    },
+  },
+}).on('*', () => {
+  if (!isMended) throw new PermanentError('not yet');
+});
+const park = toFetch(parking);
+const operator = toOperator(parking, {
+  path: '/operator',
+  authorize: async ({ headers }) => {
+    const token = headers.get('authorization');
+    if (token === 'Bearer broken') throw new Error('no session');
+    return token === 'Bearer anna' && { name: 'anna' };
+  },
+});
+
 const receive = toFetch(receiver);
 /** What a delivery has begun ends with its answer. */
 const receiveForgetfully = toFetch(receiver, { waitUntil: () => {} });
@@ -36,6 +63,11 @@ const receiveForgetfully = toFetch(receiver, { waitUntil: () => {} });
 export default {
   fetch(request, env, ctx) {
     const { pathname } = new URL(request.url);
+    if (pathname === '/parking') return park(request, env, ctx);
+    if (pathname.startsWith('/operator/')) {
+      isMended = true;
+      return operator(request);
+    }
     if (pathname === '/reports') return Response.json(reports);
     return (pathname === '/forgetful' ? receiveForgetfully : receive)(request, env, ctx);
   },

@@ -1,0 +1,111 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { createReceiver, type DeadLetter } from 'posthorn';
+import { toNodeOperator } from 'posthorn/operator';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { createOperatorDocument } from '../../src/operator/openapi.ts';
+import { problems } from '../../src/operator/problem.ts';
+import { routes } from '../../src/operator/routes.ts';
+import { listenUntilTheEnd } from '../support/listen.ts';
+import { createMapDeadLetters } from '../support/map-dead-letters.ts';
+import { KEY } from '../support/served.ts';
+import { silenced } from '../support/silenced.ts';
+import { snippetWith } from '../support/snippet.ts';
+import { rowsOf } from '../support/table-rows.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+
+const PAGE = 'docs/operator.md';
+
+const rows = rowsOf(PAGE);
+
+const namesIn = (cell = ''): string[] => Array.from(cell.matchAll(/`(\w+)`/g), ([, name = '']) => name);
+
+test('the page lists each problem with its status', () => {
+  const listed = rows
+    .filter(([, status]) => /^\d{3}$/.test(status ?? ''))
+    .map(([code, status]) => [code, Number(status)]);
+  expect(listed).toEqual(Object.entries(problems).map(([code, [status]]) => [`\`${code}\``, status]));
+});
+
+/** By operation of the OpenAPI document, the names of its parameters and of the members of its body. */
+function operations(): ReadonlyMap<string, readonly string[]> {
+  const { paths, components } = JSON.parse(JSON.stringify(createOperatorDocument(routes)));
+  return new Map(
+    routes.map(({ method, path }) => {
+      const { parameters, requestBody } = paths[path][method.toLowerCase()];
+      const reference: string = requestBody?.content['application/json'].schema.$ref ?? '';
+      const { properties = {} } = components.schemas[reference.replace(/.*\//, '')] ?? {};
+      const named: readonly { readonly name: string }[] = parameters;
+      const names = [
+        ...named.map(({ name }) => name).filter((name) => name !== 'id' && name !== 'receiver'),
+        // `next` of an answer has the `after` of a deed.
+        ...Object.keys(properties).filter((name) => name !== 'after'),
+        ...Object.keys(properties.selection?.properties ?? {}),
+      ];
+      return [`\`${method} ${path}\``, [...new Set(names)].sort()];
+    }),
+  );
+}
+
+test('the page lists each path with its parameters', () => {
+  const listed = rows.filter(([path]) => /^`(GET|POST) /.test(path ?? ''));
+  const cells = listed.map(([path = '', cell = ''], index): [string, readonly string[]] => {
+    const names = namesIn(cell === 'the same' ? listed[index - 1]?.[1] : cell);
+    return [path, [...new Set(names)].sort()];
+  });
+  expect(new Map(cells)).toEqual(operations());
+});
+
+/** Imports the snippet of the page in which a text stands. */
+async function importSnippet(text: string) {
+  const file = join(temporaryDirectory(import.meta.dirname), 'snippet.ts');
+  writeFileSync(file, snippetWith(text, PAGE));
+  return import(pathToFileURL(file).href);
+}
+
+test('the mount with a token lets in who has it, and nobody without one in the environment', async () => {
+  const statusFor = async (expected: string | undefined, sent: string | undefined) => {
+    vi.stubEnv('OPERATOR_TOKEN', expected);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const { operator } = await importSnippet('timingSafeEqual');
+    const headers: Record<string, string> = sent === undefined ? {} : { authorization: `Bearer ${sent}` };
+    return (await operator(new Request('http://localhost/operator/api/health', { headers }))).status;
+  };
+  expect(await statusFor('secret', 'secret')).toBe(200);
+  expect(await statusFor('secret', 'another')).toBe(403);
+  expect(await statusFor('secret', undefined)).toBe(403);
+  expect(await statusFor(undefined, 'undefined')).toBe(403);
+  expect(await statusFor('', '')).toBe(403);
+});
+
+function letter(number: number): DeadLetter {
+  const id = `evt_${String(number).padStart(2, '0')}`;
+  const body = { id, type: 'transfer.succeeded', created_at: new Date().toISOString(), data: {} };
+  const times = { receivedAt: Date.now(), parkedAt: Date.now() - 1_000 + number };
+  const rawBody = Buffer.from(JSON.stringify(body));
+  const parked = { reason: 'handler_failed', message: 'it failed', attempts: 4, handled: [] };
+  return { id, type: body.type, rawBody, headers: {}, ...times, ...parked };
+}
+
+test('the loop of the page replays all that a selection has, in portions', async () => {
+  const deadLetters = createMapDeadLetters();
+  for (let number = 1; number <= 45; number += 1) await deadLetters.put(letter(number));
+  const handled: string[] = [];
+  const receiver = createReceiver({ signingKey: KEY, deadLetters });
+  receiver.on('*', ({ id }) => handled.push(id)).observe(() => {});
+  silenced('info');
+  const audit = vi.fn();
+  const authorize = ({ headers }: Request) =>
+    headers.get('authorization') === 'Bearer anna' && { name: 'anna' };
+  const origin = await listenUntilTheEnd(toNodeOperator(receiver, { path: '/operator', authorize, audit }));
+  const { replay } = await importSnippet('export async function replay');
+
+  const printed = vi.spyOn(console, 'log').mockReturnValue();
+  await replay(`${origin}/operator`, { authorization: 'Bearer anna' }, { type: 'transfer.*' });
+  expect(printed.mock.calls).toHaveLength(45);
+  printed.mockRestore();
+  expect(handled).toEqual(Array.from({ length: 45 }, (_, index) => letter(index + 1).id));
+  expect(audit.mock.calls.map(([{ ids }]) => ids.length)).toEqual([20, 20, 5]);
+  await expect(replay(`${origin}/operator`, {}, {})).rejects.toThrow('does not know the sender');
+});
