@@ -7,16 +7,21 @@ import { messageOf } from '../../receiver/values/foreign-values.ts';
 export class LetterScan {
   readonly #deadLetters: DeadLetters;
   readonly #endsAt: number;
+  readonly #limit: number | undefined;
   #after: string | undefined;
   #isWhole = false;
   /** Names a dead letter that cannot be read; undefined if there is none. */
   unreadable: string | undefined;
 
-  /** Begins after a dead letter, which may be gone. `endsAt` is a time of the monotonic clock. */
-  constructor(deadLetters: DeadLetters, after: string | undefined, endsAt: number) {
+  /**
+   * Begins after a dead letter, which may be gone. `endsAt` is a time of the monotonic clock. The reader
+   * takes no more than `limit`.
+   */
+  constructor(deadLetters: DeadLetters, after: string | undefined, endsAt: number, limit?: number) {
     this.#deadLetters = deadLetters;
     this.#after = after;
     this.#endsAt = endsAt;
+    this.#limit = limit;
   }
 
   /** The id after which the next scan begins; undefined if nothing is left. */
@@ -26,7 +31,7 @@ export class LetterScan {
 
   /** A dead letter counts as read once the reader asks for the following one. */
   async *letters(): AsyncGenerator<DeadLetterSummary, void, undefined> {
-    const place = this.#after === undefined ? {} : { after: this.#after };
+    const place = { after: this.#after, limit: this.#limit };
     try {
       for await (const letter of this.#deadLetters.summaries?.(place) ?? this.#deadLetters.list(place)) {
         yield letter;
