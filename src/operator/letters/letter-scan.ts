@@ -11,16 +11,21 @@ const LETTERS_PER_TURN = 100;
 export class LetterScan {
   readonly #deadLetters: DeadLetters;
   readonly #endsAt: number;
+  readonly #limit: number | undefined;
   #after: string | undefined;
   #isWhole = false;
   /** Names a dead letter that cannot be read; undefined if there is none. */
   unreadable: string | undefined;
 
-  /** Begins after a dead letter, which may be gone. `endsAt` is a time of the monotonic clock. */
-  constructor(deadLetters: DeadLetters, after: string | undefined, endsAt: number) {
+  /**
+   * Begins after a dead letter, which may be gone. `endsAt` is a time of the monotonic clock. The reader
+   * takes no more than `limit`.
+   */
+  constructor(deadLetters: DeadLetters, after: string | undefined, endsAt: number, limit?: number) {
     this.#deadLetters = deadLetters;
     this.#after = after;
     this.#endsAt = endsAt;
+    this.#limit = limit;
   }
 
   /** The id after which the next scan begins; undefined if nothing is left. */
@@ -31,7 +36,7 @@ export class LetterScan {
   /** A dead letter counts as read once the reader asks for the following one. */
   async *letters(): AsyncGenerator<DeadLetterSummary, void, undefined> {
     let count = 0;
-    const place = this.#after === undefined ? {} : { after: this.#after };
+    const place = { after: this.#after, limit: this.#limit };
     try {
       for await (const letter of summariesOf(this.#deadLetters, place)) {
         yield letter;

@@ -31,7 +31,10 @@ export async function listLetters(
   deadLetters: DeadLetters,
   { after, limit, ...selection }: PageRequest,
 ): Promise<LetterPage> {
-  const scan = new LetterScan(deadLetters, after, performance.now() + SEARCH_MS);
+  const isFiltered = Object.values(selection).some((value) => value !== undefined);
+  // A store would read more at once than the page needs. One more tells that the list goes on.
+  const most = isFiltered ? undefined : limit + 1;
+  const scan = new LetterScan(deadLetters, after, performance.now() + SEARCH_MS, most);
   const found: DeadLetterSummary[] = [];
   for await (const letter of scan.letters()) {
     if (found.length === limit) break;
