@@ -54,6 +54,7 @@ export default defineConfig({
       { find: /^posthorn$/, replacement: source('src/index.ts') },
       { find: /^posthorn\/(node|express|fetch|fastify|koa|lambda)$/, replacement: source('adapters/$1.ts') },
       { find: /^posthorn\/nestjs$/, replacement: source('src/nestjs/index.ts') },
+      { find: /^posthorn\/operator$/, replacement: source('src/operator/index.ts') },
       { find: /^posthorn\/providers$/, replacement: source('src/providers/index.ts') },
       { find: /^posthorn\/file$/, replacement: source('src/stores/file/dead-letters.ts') },
       {
