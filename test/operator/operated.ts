@@ -63,6 +63,7 @@ export function record(n: number, changes: Partial<JournalRecord> = {}): Journal
 
 interface OperatedOptions extends EndpointOptions {
   readonly parked?: readonly DeadLetter[];
+  /** The entries of its journal. It has none without them. */
   readonly records?: readonly JournalRecord[];
   /** Is called for each event after its id was noted. */
   readonly handle?: (event: { readonly id: string }, context: HandlerContext) => unknown;
@@ -79,11 +80,11 @@ export interface Operated {
   readonly log: MockInstance<typeof console.info>;
 }
 
-/** Creates a receiver with dead letters and entries in a journal; its handler is named "book". */
+/** Creates a receiver with dead letters, and perhaps a journal; its handler is named "book". */
 export function createOperated(options: OperatedOptions = {}): Operated {
-  const { handle = () => {}, parked = [], records = [], ...rest } = options;
+  const { handle = () => {}, parked = [], records, ...rest } = options;
   const left = new Map(parked.map((one) => [one.id, one]));
-  const journal = createMapJournal(new Map(records.map((one) => [one.key ?? one.id, one])));
+  const journal = records && createMapJournal(new Map(records.map((one) => [one.key ?? one.id, one])));
   const own = { deadLetters: createMapDeadLetters(left), journal, store: createMemoryStore() };
   const handled: string[] = [];
   const receiver = createReceiver({ signingKey: KEY, now: () => NOW, ...own, ...rest });

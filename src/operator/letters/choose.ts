@@ -33,22 +33,6 @@ export interface ChosenLetters {
   readonly next: (tried: number) => LetterDeedBody | undefined;
 }
 
-/** The dead letters that a deed would take, counted by type and reason. */
-export interface LetterForecast {
-  readonly dryRun: true;
-  readonly count: number;
-  readonly counts: readonly LetterCount[];
-  readonly skipped: Skipped;
-  readonly unreadable?: string | undefined;
-  readonly next?: LetterDeedBody | undefined;
-}
-
-interface LetterCount {
-  readonly type?: string | undefined;
-  readonly reason: string;
-  count: number;
-}
-
 /** Chooses the dead letters of a request. */
 export async function chooseLetters(request: LetterRequest): Promise<ChosenLetters> {
   const { ids } = request.body;
@@ -76,25 +60,8 @@ async function chooseSelected(request: LetterRequest): Promise<ChosenLetters> {
   };
 }
 
-/** Counts what a deed would take, and does nothing. */
-export async function foreseeLetters(request: LetterRequest): Promise<LetterForecast> {
-  const search = new LetterSearch(request, request.time.endsAt);
-  const counts = new Map<string, LetterCount>();
-  let count = 0;
-  for await (const { type, reason } of search.letters()) {
-    count += 1;
-    const key = JSON.stringify([type, reason]);
-    const counted = counts.get(key) ?? { type, reason, count: 0 };
-    counts.set(key, counted);
-    counted.count += 1;
-  }
-  const next = search.next && { ...search.next, dryRun: true };
-  const { skipped, unreadable } = search;
-  return { dryRun: true, count, counts: [...counts.values()], skipped, unreadable, next };
-}
-
 /** Finds the dead letters that a deed on a selection takes. */
-class LetterSearch {
+export class LetterSearch {
   readonly #request: LetterRequest;
   readonly #scan: LetterScan;
   /** It ends now: events that are parked meanwhile were not shown to the operator. */
