@@ -59,7 +59,7 @@ export class Operator<Context extends readonly unknown[]> {
     const { id, route } = findRoute(request.method, path);
     if (route.method === 'POST') checkOrigin(request, this.#options.origin);
     const { receiver: name, ...query } = readQuery(request.url);
-    const operated = this.#find(name);
+    const operated = this.#find(name, route);
     const body = route.method === 'POST' ? await readJsonBody(request, readBody) : undefined;
     const { signal } = request;
     return route.handle({
@@ -75,12 +75,13 @@ export class Operator<Context extends readonly unknown[]> {
   }
 
   /** Several receivers are told apart by `receiver` in the query. */
-  #find(name: string | undefined): OperatedReceiver {
+  #find(name: string | undefined, { isOfAll = false }: Route): OperatedReceiver {
     const [first] = this.#receivers;
+    const mayBeFirst = isOfAll || this.#receivers.length === 1;
     const names = this.#receivers.flatMap((each) => each.name ?? []);
     const found = name === undefined ? undefined : this.#receivers.find((each) => each.name === name);
     if (found !== undefined) return found;
-    if (first !== undefined && name === undefined && this.#receivers.length === 1) return first;
+    if (first !== undefined && name === undefined && mayBeFirst) return first;
     const all = `the receivers are ${names.map(show).join(', ')}`;
     if (name === undefined)
       throw new Problem('request_invalid', `say with ?receiver= which receiver: ${all}`);
