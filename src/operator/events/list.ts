@@ -22,7 +22,7 @@ export async function listEntries(
   { limit, ...selection }: EntryPageRequest,
 ): Promise<EntryPage> {
   const events: EntrySummary[] = [];
-  for await (const entry of journal.list({ ...selection, limit: limit + 1 })) {
+  for await (const entry of journal.list({ ...selection, limit: limit + 1, bodies: false })) {
     const last = events.at(-1);
     if (events.length === limit && last !== undefined) return { events, after: keyOfRecord(last) };
     events.push(summaryOfEntry(entry));
