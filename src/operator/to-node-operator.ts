@@ -103,7 +103,7 @@ function signalOf(response: NodeResponse): AbortSignal {
 /** The body, or what a body parser has made of it. */
 async function readNodeBody(request: NodeRequest): Promise<Uint8Array | string> {
   const { body } = request;
-  if (body !== undefined)
+  if (body !== undefined && !isUnread(request))
     return types.isUint8Array(body) || typeof body === 'string' ? body : JSON.stringify(body);
   const length = request.headers['content-length'] ?? null;
   try {
@@ -112,6 +112,11 @@ async function readNodeBody(request: NodeRequest): Promise<Uint8Array | string> 
     if (propertyOf(cause, 'type') === 'entity.too.large') throw tooLarge();
     throw new Problem('request_invalid', 'the body could not be read to its end', { cause });
   }
+}
+
+/** The parsers of Express 4 set an empty object for a body that is not of their type. */
+function isUnread({ body, readableDidRead }: NodeRequest): boolean {
+  return !readableDidRead && typeof body === 'object' && body !== null && Object.keys(body).length === 0;
 }
 
 function send(request: NodeRequest, response: NodeResponse, { status, headers, body }: OperatorAnswer): void {

@@ -61,7 +61,12 @@ describe('a rerun', () => {
     expect(body.results).toMatchObject([
       { id: idOf(1), code: 'handler_unfinished' },
       { id: idOf(2), code: 'provider_mismatch' },
-      { id: idOf(3), outcome: 'failed', code: 'handler_failed', message: expect.stringContaining('still locked') },
+      {
+        id: idOf(3),
+        outcome: 'failed',
+        code: 'handler_failed',
+        message: expect.stringContaining('still locked'),
+      },
       { id: idOf(4), outcome: 'missing' },
     ]);
   });

@@ -1,4 +1,4 @@
-/** True for an origin as browsers write it. That of an app or an extension is opaque: `new URL` gives "null". */
+/** Returns true for an origin as browsers write it. Apps and extensions have others, which are opaque. */
 export function isOrigin(value: unknown): value is string {
   return typeof value === 'string' && URL.canParse(value) && new URL(value).origin === value;
 }
