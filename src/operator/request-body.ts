@@ -29,13 +29,21 @@ export async function readRequestBody(request: Request): Promise<Uint8Array> {
     throw new Problem('internal_error', 'the body was read before: hand over the request unread');
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of request.body ?? []) {
-    length += chunk.length;
-    if (length > MAX_BODY_BYTES) throw tooLarge();
-    chunks.push(chunk);
+  try {
+    for await (const chunk of request.body ?? []) {
+      length += chunk.length;
+      if (length > MAX_BODY_BYTES) break;
+      chunks.push(chunk);
+    }
+  } catch (cause) {
+    throw new Problem('request_invalid', UNREAD, { cause });
   }
+  if (length > MAX_BODY_BYTES) throw tooLarge();
   return Buffer.concat(chunks);
 }
+
+/** The detail of a problem: the connection ended before the body. */
+export const UNREAD = 'the body could not be read to its end';
 
 export function tooLarge(): Problem {
   return new Problem('body_too_large', `the body may have ${MAX_BODY_BYTES} bytes: send fewer ids at once`);

@@ -17,7 +17,7 @@ import { Operator } from './operator.ts';
 import type { OperatorOptions } from './options.ts';
 import { pathBelow } from './path-below.ts';
 import { Problem } from './problem.ts';
-import { MAX_BODY_BYTES, tooLarge } from './request-body.ts';
+import { MAX_BODY_BYTES, tooLarge, UNREAD } from './request-body.ts';
 
 /** A request listener of Node.js http, and a middleware of Connect and Express. */
 export type NodeOperatorHandler<R extends NodeRequest = NodeRequest> = (
@@ -110,7 +110,7 @@ async function readNodeBody(request: NodeRequest): Promise<Uint8Array | string> 
     return await getRawBody(request, { limit: MAX_BODY_BYTES, length });
   } catch (cause) {
     if (propertyOf(cause, 'type') === 'entity.too.large') throw tooLarge();
-    throw new Problem('request_invalid', 'the body could not be read to its end', { cause });
+    throw new Problem('request_invalid', UNREAD, { cause });
   }
 }
 

@@ -1,6 +1,8 @@
+import { toOperator } from 'posthorn/operator';
 import { describe, expect, test } from 'vitest';
+import { silenced } from '../support/silenced.ts';
 import { expectProblem } from './expectations.ts';
-import { fetchOperator } from './mounts.ts';
+import { ada, fetchOperator, PATH } from './mounts.ts';
 import { createOperated, idOf, letters, record } from './operated.ts';
 
 const LETTER_DEEDS = ['/api/dead-letters/replay', '/api/dead-letters/drop'];
@@ -116,5 +118,50 @@ describe('the size of a body', () => {
     const answer = await ask('/api/dead-letters/replay', { body: padded(1_048_577) });
     expect(expectProblem(answer, 413, 'body_too_large')).toContain('1048576');
     expect(handled).toEqual([]);
+  });
+});
+
+describe('toOperator', () => {
+  const requestWith = (body: ReadableStream): Request => {
+    const headers = { 'content-type': 'application/json' };
+    return new Request(`http://a${PATH}${LETTER_DEEDS[0]}`, {
+      method: 'POST',
+      headers,
+      body,
+      duplex: 'half',
+    });
+  };
+
+  test('refuses a body that is cut short, which is not a defect', async () => {
+    const printed = silenced('error');
+    const { handled, receiver } = open();
+    const body = new ReadableStream({
+      pull: (controller) => controller.error(new Error('the connection was closed')),
+    });
+    const response = await toOperator(receiver, ada)(requestWith(body));
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ code: 'request_invalid' });
+    expect([handled, printed.mock.calls]).toEqual([[], []]);
+  });
+
+  test('stops to read a body without an end', async () => {
+    let isCancelled = false;
+    const body = new ReadableStream({
+      pull: (controller) => controller.enqueue(new Uint8Array(100_000)),
+      cancel: () => {
+        isCancelled = true;
+      },
+    });
+    const response = await toOperator(open().receiver, ada)(requestWith(body));
+    expect([response.status, isCancelled]).toEqual([413, true]);
+  });
+
+  test('prints that the application has read the body before', async () => {
+    const printed = silenced('error');
+    const request = requestWith(new Blob(['{}']).stream());
+    await request.text();
+    const response = await toOperator(open().receiver, ada)(request);
+    expect(response.status).toBe(500);
+    expect(printed.mock.calls.flat()).toEqual([expect.stringContaining('hand over the request unread')]);
   });
 });
