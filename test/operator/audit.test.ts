@@ -88,13 +88,17 @@ describe('audit', () => {
     }
   });
 
-  test.each(nastyValues)('can throw $name', async ({ value }) => {
+  test('can throw any value', async () => {
+    let thrown: unknown;
     const { ask, handled } = open({
       audit: () => {
-        throw value;
+        throw thrown;
       },
     });
-    expectProblem(await ask(REPLAY, { body: all }), 503, 'audit_failed');
+    for (const { value } of nastyValues) {
+      thrown = value;
+      expectProblem(await ask(REPLAY, { body: all }), 503, 'audit_failed');
+    }
     expect(handled).toEqual([]);
   });
 

@@ -71,12 +71,16 @@ describe('nothing of the event is shown if a mask', () => {
     }
   });
 
-  test.each(nastyValues)('throws or returns $name', async ({ value }) => {
-    const failing = masking(() => {
-      throw value;
+  test('throws or returns any other value', async () => {
+    let given: unknown;
+    const throws = masking(() => {
+      throw given;
     });
-    for (const options of [failing, masking(() => value)])
-      expectProblem(await open(options).ask(paths[0] ?? ''), 500, 'mask_failed');
+    const masks = [open(throws), open(masking(() => given))];
+    for (const { value } of nastyValues) {
+      given = value;
+      for (const { ask } of masks) expectProblem(await ask(paths[0] ?? ''), 500, 'mask_failed');
+    }
   });
 
   test.each([
