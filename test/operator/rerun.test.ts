@@ -21,6 +21,8 @@ describe('a rerun', () => {
     expect((await ask(RERUN, { body })).body).toEqual({ results: ended('processed') });
     expect((await ask(RERUN, { body })).body).toEqual({ results: ended('done') });
     expect(handled).toEqual([1, 3].map(idOf));
+    // What was done is not reported again.
+    expect((await ask('/api/deliveries')).body.deliveries).toHaveLength(2);
     await ask(RERUN, { body: { ...body, run: 'again' } });
     expect(handled).toHaveLength(4);
   });
