@@ -1,4 +1,4 @@
-import { messageOf, propertyOf, typeNameOf } from '../receiver/values/foreign-values.ts';
+import { propertyOf, typeNameOf } from '../receiver/values/foreign-values.ts';
 import { ANSWER_MS, callInTime } from './call-in-time.ts';
 import type { EventContent, OperatorIdentity, OperatorOptions } from './options.ts';
 import { Problem } from './problem.ts';
@@ -30,20 +30,21 @@ async function masked(mask: NonNullable<OperatorOptions['mask']>, content: Event
   try {
     result = await callInTime(() => mask(content), ANSWER_MS);
   } catch (cause) {
-    throw new Problem('mask_failed', `the option mask failed: ${messageOf(cause)}`, { cause });
+    // Its message may quote the event: JSON.parse does.
+    throw new Problem('mask_failed', 'the option mask failed: the log of the process says why', { cause });
   }
   const body = propertyOf(result, 'body');
   const headers = propertyOf(result, 'headers');
-  if (typeof body === 'string' && typeof headers === 'object' && headers !== null)
-    return { body, headers: textsOf(headers) };
+  if (typeof body === 'string' && areHeaders(headers)) return { body, headers };
   throw new Problem(
     'mask_failed',
-    `mask must return { body, headers } with a text and an object of lists, got ${typeNameOf(result)}`,
+    `mask must return { body, headers } with a text and an object of lists of texts, got ${typeNameOf(result)}`,
   );
 }
 
-function textsOf(headers: object): EventContent['headers'] {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, values]) => [name, [values].flat().map(String)]),
+function areHeaders(headers: unknown): headers is EventContent['headers'] {
+  if (typeof headers !== 'object' || headers === null || Array.isArray(headers)) return false;
+  return Object.values(headers).every(
+    (values) => Array.isArray(values) && values.every((value) => typeof value === 'string'),
   );
 }

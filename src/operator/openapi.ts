@@ -31,13 +31,16 @@ const RECEIVER = {
 
 const ID = { name: 'id', in: 'path', required: true, schema: { type: 'string' } };
 
-function operationOf({ answer, body, operationId, path, query, summary }: Route): object {
-  const parameters = [...(path.includes('{id}') ? [ID] : []), RECEIVER, ...queryParameters(query)];
+function operationOf({ answer, body, isOfAll, operationId, path, query, summary }: Route): object {
   const content = body && { 'application/json': { schema: referenceTo(body) } };
   return {
     operationId,
     summary,
-    parameters,
+    parameters: [
+      ...(path.includes('{id}') ? [ID] : []),
+      ...(isOfAll === true ? [] : [RECEIVER]),
+      ...queryParameters(query),
+    ],
     ...(content && { requestBody: { required: true, content } }),
     responses: {
       200: { description: 'Done', content: { 'application/json': { schema: referenceTo(answer) } } },
@@ -49,14 +52,10 @@ function operationOf({ answer, body, operationId, path, query, summary }: Route)
   };
 }
 
+/** A query has texts: the document describes what they are read as. */
 function queryParameters(query: z.ZodType): readonly object[] {
-  const { properties = {}, required = [] } = jsonSchemaOf(query);
-  return Object.entries(properties).map(([name, schema]) => ({
-    name,
-    in: 'query',
-    required: required.includes(name),
-    schema,
-  }));
+  const { properties = {} } = z.toJSONSchema(query, { target: 'draft-2020-12', io: 'output' });
+  return Object.entries(properties).map(([name, schema]) => ({ name, in: 'query', schema }));
 }
 
 function referenceTo(schema: z.ZodType): object {
@@ -69,14 +68,9 @@ function idOf(schema: z.ZodType): string {
   return id;
 }
 
-/** Every schema with an `id`, even inside others. */
+/** The schemas that have an id, each once, by their ids. */
 function componentsOf(routes: readonly Route[]): object {
-  const schemas = routes.flatMap(({ answer, body }) => (body === undefined ? [answer] : [answer, body]));
-  const { $defs = {} } = jsonSchemaOf(z.tuple([problem, ...schemas]));
+  const schemas = new Set([problem, ...routes.flatMap(({ answer, body }) => [answer, body ?? answer])]);
+  const { $defs = {} } = z.toJSONSchema(z.union([...schemas]), { target: 'draft-2020-12', io: 'input' });
   return JSON.parse(JSON.stringify($defs).replaceAll('"#/$defs/', '"#/components/schemas/'));
-}
-
-function jsonSchemaOf(schema: z.ZodType): z.core.JSONSchema.BaseSchema {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { target: 'draft-2020-12', io: 'input' });
-  return rest;
 }

@@ -1,6 +1,6 @@
 import { nearestOf } from '../receiver/events/nearest.ts';
 import { oneLine } from '../receiver/outcomes/one-line.ts';
-import { show } from '../receiver/values/foreign-values.ts';
+import { messageOf, show } from '../receiver/values/foreign-values.ts';
 import { Authorization } from './access/authorize.ts';
 import { checkOrigin } from './access/check-origin.ts';
 import { jsonAnswer, type OperatorAnswer, problemAnswer } from './answer.ts';
@@ -47,7 +47,7 @@ export class Operator<Context extends readonly unknown[]> {
       return jsonAnswer(await this.#handle(asked, identity));
     } catch (error) {
       const problem = toProblem(error);
-      if (problem.code === 'internal_error') printFailure(problem);
+      if (problem.code === 'internal_error' || problem.code === 'mask_failed') printFailure(problem);
       return problemAnswer(problem);
     }
   }
@@ -59,7 +59,7 @@ export class Operator<Context extends readonly unknown[]> {
     const { id, route } = findRoute(request.method, path);
     if (route.method === 'POST') checkOrigin(request, this.#options.origin);
     const { receiver: name, ...query } = readQuery(request.url);
-    const operated = this.#find(name);
+    const operated = this.#find(name, route);
     const body = route.method === 'POST' ? await readJsonBody(request, readBody) : undefined;
     const { signal } = request;
     return route.handle({
@@ -75,12 +75,13 @@ export class Operator<Context extends readonly unknown[]> {
   }
 
   /** Several receivers are told apart by `receiver` in the query. */
-  #find(name: string | undefined): OperatedReceiver {
+  #find(name: string | undefined, { isOfAll = false }: Route): OperatedReceiver {
     const [first] = this.#receivers;
+    const mayBeFirst = isOfAll || this.#receivers.length === 1;
     const names = this.#receivers.flatMap((each) => each.name ?? []);
     const found = name === undefined ? undefined : this.#receivers.find((each) => each.name === name);
     if (found !== undefined) return found;
-    if (first !== undefined && name === undefined && this.#receivers.length === 1) return first;
+    if (first !== undefined && name === undefined && mayBeFirst) return first;
     const all = `the receivers are ${names.map(show).join(', ')}`;
     if (name === undefined)
       throw new Problem('request_invalid', `say with ?receiver= which receiver: ${all}`);
@@ -128,7 +129,8 @@ function readQuery(url: string): Record<string, string> {
   throw new Problem('request_invalid', 'the query has a name twice');
 }
 
-function printFailure({ message }: Problem): void {
-  // biome-ignore lint/suspicious/noConsole: a defect of ours must not go unnoticed
-  console.error(`posthorn: the operator's interface failed: ${oneLine(message)}`);
+function printFailure({ cause, message }: Problem): void {
+  const reason = cause === undefined ? message : messageOf(cause);
+  // biome-ignore lint/suspicious/noConsole: the operator cannot mend a defect of ours, or one of mask
+  console.error(`posthorn: the operator's interface failed: ${oneLine(reason)}`);
 }

@@ -4,6 +4,7 @@ import { checkOptions, invalidOption } from '../receiver/checks/check-options.ts
 import { ConfigurationError } from '../receiver/errors.ts';
 import type { Awaitable } from '../receiver/timing/awaitable.ts';
 import { propertyOf, show } from '../receiver/values/foreign-values.ts';
+import { isOrigin } from './access/origin.ts';
 import type { EntryFilter } from './events/entry-filter.ts';
 import type { LetterSelection } from './letters/selection.ts';
 
@@ -101,8 +102,7 @@ export function readOperatorOptions<Context extends readonly unknown[]>(
 }
 
 function checkOrigin(origin: unknown): void {
-  const isOrigin = typeof origin === 'string' && URL.canParse(origin) && new URL(origin).origin === origin;
-  if (!isOrigin)
+  if (!isOrigin(origin))
     throw invalidOption(
       'origin',
       `must be an origin without a path, such as "https://backoffice.example.com"; got ${show(origin)}`,

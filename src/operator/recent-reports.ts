@@ -48,7 +48,9 @@ export class RecentReports {
 
   /** The reports, the latest first. */
   get latest(): readonly ShownReport[] {
-    return [...this.#events, ...this.#others].sort((one, other) => other.receivedAt - one.receivedAt);
+    // Those of one millisecond stay in this order.
+    const all = [...this.#events, ...this.#others].reverse();
+    return all.sort((one, other) => other.receivedAt - one.receivedAt);
   }
 }
 

@@ -29,20 +29,21 @@ export async function readRequestBody(request: Request): Promise<Uint8Array> {
   return collect(request.body ?? []);
 }
 
-/** Throws a {@link Problem} for more than {@link MAX_BODY_BYTES}. */
+/** Throws a {@link Problem} for more than {@link MAX_BODY_BYTES}, and for a body that is cut short. */
 export async function collect(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<Uint8Array> {
   const collected: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of chunks) {
-    length += chunk.length;
-    if (length > MAX_BODY_BYTES)
-      throw new Problem(
-        'body_too_large',
-        `the body may have ${MAX_BODY_BYTES} bytes: send fewer ids at once`,
-      );
-    collected.push(chunk);
+  try {
+    for await (const chunk of chunks) {
+      length += chunk.length;
+      if (length > MAX_BODY_BYTES) break;
+      collected.push(chunk);
+    }
+  } catch (cause) {
+    throw new Problem('request_invalid', 'the body could not be read to its end', { cause });
   }
-  return Buffer.concat(collected);
+  if (length <= MAX_BODY_BYTES) return Buffer.concat(collected);
+  throw new Problem('body_too_large', `the body may have ${MAX_BODY_BYTES} bytes: send fewer ids at once`);
 }
 
 /** The body was lost before it came to us. */

@@ -30,6 +30,8 @@ interface RouteParts<Query, Body> {
   readonly query: z.ZodType<Query>;
   readonly body?: z.ZodType<Body> | undefined;
   readonly answer: z.ZodType;
+  /** True if it is about all receivers, so that none has to be named. */
+  readonly isOfAll?: boolean | undefined;
   readonly handle: (call: OperatorCall, query: Query, body: Body) => object | Promise<object>;
 }
 

@@ -14,6 +14,7 @@ export const routes: readonly Route[] = [
     summary: 'List the receivers, and say who asks',
     query: noQuery,
     answer: receivers,
+    isOfAll: true,
     handle: ({ identity, receivers: all }) => ({
       receivers: all.map(({ name, receiver }) => ({
         name,
@@ -48,6 +49,7 @@ export const routes: readonly Route[] = [
     summary: 'Get this document',
     query: noQuery,
     answer: document,
+    isOfAll: true,
     handle: () => createOperatorDocument(routes),
   }),
 ];

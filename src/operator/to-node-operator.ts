@@ -101,16 +101,16 @@ function signalOf(response: NodeResponse): AbortSignal {
 /** The body, or what a body parser has made of it. */
 async function readNodeBody(request: NodeRequest): Promise<Uint8Array | string> {
   const { body } = request;
-  if (body !== undefined)
+  if (body !== undefined && !isUnread(request))
     return types.isUint8Array(body) || typeof body === 'string' ? body : JSON.stringify(body);
   if (request.readableDidRead) throw readBefore();
-  try {
-    // A request that is destroyed cannot be answered.
-    return await collect(request.iterator({ destroyOnReturn: false }));
-  } catch (cause) {
-    if (cause instanceof Problem) throw cause;
-    throw new Problem('request_invalid', 'the body could not be read to its end', { cause });
-  }
+  // A request that is destroyed cannot be answered.
+  return collect(request.iterator({ destroyOnReturn: false }));
+}
+
+/** The parsers of Express 4 set an empty object for a body that is not of their type. */
+function isUnread({ body, readableDidRead }: NodeRequest): boolean {
+  return !readableDidRead && typeof body === 'object' && body !== null && Object.keys(body).length === 0;
 }
 
 function send(request: NodeRequest, response: NodeResponse, { status, headers, body }: OperatorAnswer): void {

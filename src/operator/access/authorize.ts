@@ -1,6 +1,6 @@
 import { oneLine } from '../../receiver/outcomes/one-line.ts';
 import type { Awaitable } from '../../receiver/timing/awaitable.ts';
-import { messageOf, propertyOf, show, textOf } from '../../receiver/values/foreign-values.ts';
+import { isError, messageOf, propertyOf, textOf, typeNameOf } from '../../receiver/values/foreign-values.ts';
 import { ANSWER_MS, callInTime } from '../call-in-time.ts';
 import type { OperatorIdentity } from '../options.ts';
 import { Problem } from '../problem.ts';
@@ -17,11 +17,12 @@ export class Authorization<Context extends readonly unknown[]> {
   /** Throws a {@link Problem} if the sender may not use the interface. */
   async identify(request: Request, context: Context): Promise<OperatorIdentity> {
     const given = await this.#ask(request, context);
-    const name = textOf(propertyOf(given, 'name'));
+    // Functions and errors have a name of their own: no person has sent the request.
+    const isObject = typeof given === 'object' && given !== null && !isError(given);
+    const name = isObject ? textOf(propertyOf(given, 'name')) : undefined;
     if (name !== undefined) return { name, bodies: propertyOf(given, 'bodies') === true };
-    if (typeof given === 'object' && given !== null)
-      this.#warn(`must return { name, bodies? } with a name that is not empty, got ${show(given)}`);
-    if (given === true) this.#warn('must return { name, bodies? }, got true');
+    if (given !== undefined && given !== null && given !== false)
+      this.#warn(`must return { name, bodies? } with a name that is not empty, got ${typeNameOf(given)}`);
     throw new Problem('forbidden', 'the option authorize does not know the sender of this request');
   }
 

@@ -1,4 +1,5 @@
 import { Problem } from '../problem.ts';
+import { isOrigin } from './origin.ts';
 
 /**
  * Throws a {@link Problem} for a deed that a browser sends for a page of another origin. Browsers set both
@@ -23,10 +24,10 @@ export function checkOrigin({ headers, url }: Request, expected: string | undefi
 
 /** Leaves the scheme out of the comparison: a proxy that ends TLS does not tell it. */
 function isOfHost(origin: string, host: string): boolean {
-  if (!URL.canParse(origin)) return false;
+  if (!isOrigin(origin)) return false;
   const { host: own, protocol } = new URL(origin);
   const served = `${protocol}//${host}`;
-  return own !== '' && URL.canParse(served) && new URL(served).host === own;
+  return URL.canParse(served) && new URL(served).host === own;
 }
 
 function foreign(header: string, wayOut: string): Problem {

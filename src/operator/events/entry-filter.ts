@@ -6,7 +6,11 @@ export type EntryFilter = Pick<JournalSelection, 'type' | 'outcome' | 'resource'
 /** An entry without its body and its headers. */
 export type EntrySummary = Omit<JournalEntry, 'rawBody' | 'headers'>;
 
-/** Leaves out the body and the headers. */
-export function summaryOfEntry({ rawBody: _, headers: __, ...summary }: JournalEntry): EntrySummary {
-  return summary;
+/** Leaves out the body and the headers, and what a journal may have besides. */
+export function summaryOfEntry(entry: EntrySummary): EntrySummary {
+  const { id, key, type, provider, account, createdAt, firstReceivedAt, lastReceivedAt } = entry;
+  const { deliveries, attempts, outcome, code, handled, resource } = entry;
+  const event = { id, key, type, provider, account, createdAt };
+  const times = { firstReceivedAt, lastReceivedAt };
+  return { ...event, ...times, deliveries, attempts, outcome, code, handled, resource };
 }

@@ -53,9 +53,10 @@ async function getEvent(call: OperatorCall): Promise<object> {
 async function rerunEvents(call: OperatorCall, _query: unknown, body: RerunBody): Promise<object> {
   const { identity, operated, options, signal } = call;
   const { receiver } = operated;
+  const journal = journalOf(call);
   receiver.checkRerun(rerunOptions(body));
   const time = new DeedTime(signal);
-  const request = { journal: journalOf(call), settings: receiver.settings, body, time };
+  const request = { journal, settings: receiver.settings, body, time };
   if (body.dryRun === true) return foreseeRerun(receiver, request);
   const { ids, next } = await chooseEntries(request);
   const { handlers, reason, run, selection } = body;

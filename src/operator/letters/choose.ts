@@ -34,22 +34,6 @@ export interface ChosenLetters {
   readonly next: (tried: number) => LetterDeedBody | undefined;
 }
 
-/** The dead letters that a deed would take, counted by type and reason. */
-export interface LetterForecast {
-  readonly dryRun: true;
-  readonly count: number;
-  readonly counts: readonly LetterCount[];
-  readonly skipped: Skipped;
-  readonly unreadable?: string | undefined;
-  readonly next?: LetterDeedBody | undefined;
-}
-
-type LetterKind = Pick<DeadLetterSummary, 'type' | 'reason'>;
-
-interface LetterCount extends LetterKind {
-  readonly count: number;
-}
-
 /** Chooses the dead letters of a request. */
 export async function chooseLetters(request: LetterRequest): Promise<ChosenLetters> {
   const { ids } = request.body;
@@ -81,49 +65,8 @@ async function chooseSelected(request: LetterRequest): Promise<ChosenLetters> {
   };
 }
 
-/** Counts what a deed would take, and does nothing. */
-export async function foreseeLetters(request: LetterRequest): Promise<LetterForecast> {
-  const { body, deadLetters, time } = request;
-  const found: LetterKind[] = [];
-  if (body.ids !== undefined) {
-    const { ids, next, skipped } = await chooseLetters(request);
-    for (const id of ids) {
-      const letter = await deadLetters.get(id);
-      if (letter !== undefined) found.push(toKind(letter));
-    }
-    return forecastOf(found, skipped, next(ids.length));
-  }
-  const search = new LetterSearch(request, time.endsAt);
-  for await (const letter of search.letters()) found.push(toKind(letter));
-  return { ...forecastOf(found, search.skipped, search.next), unreadable: search.unreadable };
-}
-
-function toKind({ reason, type }: DeadLetterSummary): LetterKind {
-  return { type, reason };
-}
-
-function forecastOf(
-  letters: readonly LetterKind[],
-  skipped: Skipped,
-  next: LetterDeedBody | undefined,
-): LetterForecast {
-  const counts = new Map<string, LetterCount>();
-  for (const { type, reason } of letters) {
-    const key = JSON.stringify([type, reason]);
-    const counted = counts.get(key) ?? { type, reason, count: 0 };
-    counts.set(key, { ...counted, count: counted.count + 1 });
-  }
-  return {
-    dryRun: true,
-    count: letters.length,
-    counts: [...counts.values()],
-    skipped,
-    next: next && { ...next, dryRun: true },
-  };
-}
-
 /** Finds the dead letters that a deed on a selection takes. */
-class LetterSearch {
+export class LetterSearch {
   readonly #request: LetterRequest;
   readonly #scan: LetterScan;
   /** It ends now: events that are parked meanwhile were not shown to the operator. */

@@ -5,8 +5,9 @@ import { Problem } from '../problem.ts';
 import { deadLettersOf, get, type OperatorCall, post, type Route } from '../route.ts';
 import { letter, letterDeedEnd, letterPage } from '../shapes/answers.ts';
 import { letterDeed, letterQuery, noQuery } from '../shapes/requests.ts';
-import { chooseLetters, foreseeLetters, type LetterDeedBody } from './choose.ts';
+import { chooseLetters, type LetterDeedBody } from './choose.ts';
 import { dropLetter, onLetter, replayLetter } from './deeds.ts';
+import { foreseeLetters } from './foresee.ts';
 import { listLetters, summaryOf } from './list.ts';
 
 /** The routes of the dead letters. */

@@ -48,12 +48,16 @@ const entryFilter = {
   until: time.optional(),
 };
 
-/** A query has texts only. */
-const queryTime = z.coerce.number().pipe(time);
+/** A query has texts only. An empty one, which an empty field of a form sends, is not the number 0. */
+const queryNumber = z
+  .string()
+  .regex(/^-?\d+$/, 'must be an integer')
+  .transform(Number);
+const queryTime = queryNumber.pipe(time);
 
 const page = {
   after: id.optional().meta({ description: 'The `after` of the page before' }),
-  limit: z.coerce.number().pipe(z.int().min(1).max(MOST_ON_A_PAGE)).default(USUAL_PAGE),
+  limit: queryNumber.pipe(z.int().min(1).max(MOST_ON_A_PAGE)).default(USUAL_PAGE),
   since: queryTime.optional(),
   until: queryTime.optional(),
 };
