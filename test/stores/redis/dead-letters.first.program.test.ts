@@ -4,20 +4,14 @@ import { describe, expect, test } from 'vitest';
 import { ampleTime } from '../../support/limits.ts';
 import { readAll } from '../../support/read-all.ts';
 import { createLetter } from '../kit/conformance.ts';
-import { describeDeadLetters, describeSummaries } from './conformance.ts';
-import { ioredis6, nodeRedis6 } from './drivers.ts';
+import { describeDeadLetters } from './conformance.ts';
+import { ioredis6 } from './drivers.ts';
 import { useRedis } from './fixture.ts';
 
 describe('in a single Redis', () => {
   const fixture = useRedis();
 
   describeDeadLetters('dead letters with ioredis 6', () => ioredis6.single(fixture.redis.port));
-  for (const driver of [ioredis6, nodeRedis6])
-    describeSummaries(
-      `dead letters with ${driver.name}`,
-      () => driver.single(fixture.redis.port),
-      () => fixture.redis,
-    );
 });
 
 describe('dead letters in a Redis', () => {
