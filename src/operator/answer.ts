@@ -1,4 +1,4 @@
-import { type Problem, problems } from './problem.ts';
+import { Problem, problems } from './problem.ts';
 
 /** An answer, before it becomes a web Response. */
 export interface OperatorAnswer {
@@ -31,7 +31,7 @@ export function jsonAnswer(value: object): OperatorAnswer {
   };
 }
 
-/** A problem of RFC 9457. A stranger gets no more than its code. */
+/** A problem of RFC 9457. */
 export function problemAnswer({ code, message, headers }: Problem): OperatorAnswer {
   const [status, title] = problems[code];
   return {
@@ -40,6 +40,11 @@ export function problemAnswer({ code, message, headers }: Problem): OperatorAnsw
     body: JSON.stringify({ title, status, code, detail: message }),
   };
 }
+
+/** The answer to a request for another path. */
+export const UNSERVED: OperatorAnswer = problemAnswer(
+  new Problem('not_found', 'nothing is served under this path'),
+);
 
 /** The web Response. One to HEAD has no body. */
 export function toResponse({ status, headers, body }: OperatorAnswer, method: string): Response {

@@ -30,7 +30,7 @@ async function masked(mask: NonNullable<OperatorOptions['mask']>, content: Event
   try {
     result = await callInTime(() => mask(content), ANSWER_MS);
   } catch (cause) {
-    // Its message may quote the event: JSON.parse does.
+    // The message may quote the event, as that of JSON.parse does.
     throw new Problem('mask_failed', 'the option mask failed: the log of the process says why', { cause });
   }
   const body = propertyOf(result, 'body');

@@ -1,3 +1,4 @@
+import { isPosthornError } from '../receiver/errors.ts';
 import { oneLine } from '../receiver/outcomes/one-line.ts';
 import { performance } from '../receiver/timing/process-clock.ts';
 import { messageOf } from '../receiver/values/foreign-values.ts';
@@ -19,9 +20,17 @@ const LASTING: readonly unknown[] = [
   'store_unavailable',
   'dead_letters_unavailable',
   'journal_unavailable',
-  'queue_unavailable',
   'closing',
 ];
+
+/** The ids that one request works on, each once, and those that are left to the next. */
+export function firstIds(ids: readonly string[]): {
+  readonly first: readonly string[];
+  readonly rest: readonly string[];
+} {
+  const distinct = [...new Set(ids)];
+  return { first: distinct.slice(0, MOST_IDS), rest: distinct.slice(MOST_IDS) };
+}
 
 /** The end of a deed on one event. */
 export interface DeedResult {
@@ -32,17 +41,22 @@ export interface DeedResult {
   readonly message?: string | undefined;
 }
 
+/** The end of a deed on an event that failed outside of its handlers. */
+export function failedDeed(id: string, type: string | undefined, error: unknown): DeedResult {
+  const code = isPosthornError(error) ? error.code : 'internal_error';
+  return { id, type, outcome: 'failed', code, message: messageOf(error) };
+}
+
 /** The end of a portion of a deed. */
 export interface DeedEnd {
   readonly results: readonly DeedResult[];
   /** The error that ended the portion, because each further event would have it too. */
-  readonly stopped?: { readonly code: string; readonly message: string } | undefined;
+  readonly stopped?: Pick<DeedResult, 'id' | 'code' | 'message'> | undefined;
 }
 
 /** The time and the connection of a request that does a deed. */
 export class DeedTime {
-  readonly searchEndsAt: number = performance.now() + SEARCH_MS;
-  readonly endsAt: number = performance.now() + DEED_MS;
+  readonly #beganAt = performance.now();
   readonly #signal: AbortSignal;
 
   constructor(signal: AbortSignal) {
@@ -50,12 +64,22 @@ export class DeedTime {
   }
 
   get leftMs(): number {
-    return Math.max(0, this.endsAt - performance.now());
+    return Math.max(0, this.#beganAt + DEED_MS - performance.now());
+  }
+
+  /** True once the ids that were found have to do. */
+  get isSearchOver(): boolean {
+    return this.isOver || performance.now() > this.#beganAt + SEARCH_MS;
+  }
+
+  /** True once the operator has gone. */
+  get isAborted(): boolean {
+    return this.#signal.aborted;
   }
 
   /** True once the time is over, or the operator has gone. */
   get isOver(): boolean {
-    return this.#signal.aborted || this.leftMs === 0;
+    return this.isAborted || this.leftMs === 0;
   }
 }
 
@@ -74,11 +98,12 @@ export async function doDeed(
   const results: DeedResult[] = [];
   let stopped: DeedEnd['stopped'];
   for (const id of deed.ids) {
-    if (time.isOver) break;
+    // A search may have taken all of the time: then the first one is tried all the same.
+    if (results.length === 0 ? time.isAborted : time.isOver) break;
     const result = await doOne(id);
-    const { code, message = '' } = result;
-    if (code !== undefined && LASTING.includes(code)) {
-      stopped = { code, message };
+    const { code, message } = result;
+    if (LASTING.includes(code)) {
+      stopped = { id, code, message };
       break;
     }
     results.push(result);
@@ -90,7 +115,7 @@ export async function doDeed(
 async function auditFirst(deed: OperatorDeed, audit: OperatorOptions['audit']): Promise<void> {
   if (audit === undefined) return;
   try {
-    await callInTime(() => audit(deed), ANSWER_MS);
+    await callInTime(() => audit({ ...deed, ids: [...deed.ids] }), ANSWER_MS);
   } catch (cause) {
     throw new Problem(
       'audit_failed',

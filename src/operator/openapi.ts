@@ -3,7 +3,7 @@ import type { Route } from './route.ts';
 import { problem } from './shapes/answers.ts';
 
 /** Creates the OpenAPI 3.1 document of the interface, from the schemas that its routes use. */
-export function createOperatorDocument(routes: readonly Route[]): object {
+export function createOperatorDocument(routes: readonly Route[], mount: string): object {
   const paths: Record<string, Record<string, object>> = {};
   for (const route of routes) {
     const { method, path } = route;
@@ -16,7 +16,8 @@ export function createOperatorDocument(routes: readonly Route[]): object {
       version: '1.0.0',
       description: 'Dead letters, health, deliveries and the journal of receivers.',
     },
-    servers: [{ url: '..', description: 'The path of the mount' }],
+    // By default it is `/`.
+    ...(mount !== '/' && { servers: [{ url: mount, description: 'The path of the mount' }] }),
     paths,
     components: { schemas: componentsOf(routes) },
   };

@@ -1,6 +1,7 @@
 import { nearestOf } from '../receiver/events/nearest.ts';
 import { oneLine } from '../receiver/outcomes/one-line.ts';
-import { messageOf, show } from '../receiver/values/foreign-values.ts';
+import { stackFramesOf } from '../receiver/outcomes/stack-frames.ts';
+import { isError, show, typeNameOf } from '../receiver/values/foreign-values.ts';
 import { Authorization } from './access/authorize.ts';
 import { checkOrigin } from './access/check-origin.ts';
 import { jsonAnswer, type OperatorAnswer, problemAnswer } from './answer.ts';
@@ -129,8 +130,16 @@ function readQuery(url: string): Record<string, string> {
   throw new Problem('request_invalid', 'the query has a name twice');
 }
 
-function printFailure({ cause, message }: Problem): void {
-  const reason = cause === undefined ? message : messageOf(cause);
+/** Leaves out the message of a cause: an error of `mask` may quote the event, as those of JSON.parse do. */
+function printFailure(problem: Problem): void {
+  const { cause, message } = problem;
+  const name = cause === undefined ? [] : [show(isError(cause) ? cause : typeNameOf(cause))];
+  const line = [
+    "posthorn: the operator's interface failed:",
+    oneLine(message),
+    ...name,
+    ...stackFramesOf(problem),
+  ];
   // biome-ignore lint/suspicious/noConsole: the operator cannot mend a defect of ours, or one of mask
-  console.error(`posthorn: the operator's interface failed: ${oneLine(reason)}`);
+  console.error(line.join(' '));
 }

@@ -3,7 +3,7 @@ import { checkFunction } from '../receiver/checks/called-functions.ts';
 import { checkOptions, invalidOption } from '../receiver/checks/check-options.ts';
 import { ConfigurationError } from '../receiver/errors.ts';
 import type { Awaitable } from '../receiver/timing/awaitable.ts';
-import { propertyOf, show } from '../receiver/values/foreign-values.ts';
+import { show } from '../receiver/values/foreign-values.ts';
 import { isOrigin } from './access/origin.ts';
 import type { EntryFilter } from './events/entry-filter.ts';
 import type { LetterSelection } from './letters/selection.ts';
@@ -16,17 +16,17 @@ export interface OperatorIdentity {
   readonly bodies?: boolean | undefined;
 }
 
-/** What an operator is about to do. */
+/** A deed that an operator asks for. */
 export interface OperatorDeed {
   /** The name that `authorize` gave. */
   readonly by: string;
-  /** The last part of the path that was asked for. */
+  /** A replay or a drop of dead letters, or a rerun of events of the journal. */
   readonly deed: 'replay' | 'drop' | 'rerun';
   /** The ids of the dead letters, or the keys of the events: 20 at most. The deed is done to no other. */
   readonly ids: readonly string[];
   /** The selection that they belong to, unless the operator named them. */
   readonly selection?: LetterSelection | EntryFilter | undefined;
-  /** The name of the receiver, if there are several. */
+  /** The name of the receiver, if it has one. */
   readonly receiver?: string | undefined;
   /** The handlers that run again, and the name and the reason of the rerun. */
   readonly rerun?:
@@ -63,8 +63,8 @@ export interface OperatorOptions<Context extends readonly unknown[] = []> {
     ...context: Context
   ) => Awaitable<OperatorIdentity | undefined | null | false>;
   /**
-   * Is told of each deed before it is done. If it throws, or takes longer than 5 seconds, nothing is done and
-   * the answer is 503.
+   * The function gets each deed before it is done. If it throws, or takes longer than 5 seconds, nothing is
+   * done and the answer is 503.
    */
   readonly audit?: ((deed: OperatorDeed) => unknown) | undefined;
   /**
@@ -88,7 +88,7 @@ export function readOperatorOptions<Context extends readonly unknown[]>(
   options: OperatorOptions<Context>,
 ): OperatorOptions<Context> {
   checkOptions(options, operatorOptionNames, functionName);
-  const { audit, authorize, mask, origin } = options;
+  const { audit, authorize, mask, origin, path } = options;
   if (authorize === undefined)
     throw new ConfigurationError(
       `${functionName} needs the option authorize, a function that says who sends a request: without it ` +
@@ -98,7 +98,14 @@ export function readOperatorOptions<Context extends readonly unknown[]>(
   if (audit !== undefined) checkFunction(audit, 'audit');
   if (mask !== undefined) checkFunction(mask, 'mask');
   if (origin !== undefined) checkOrigin(origin);
-  return { ...options, path: readPath(propertyOf(options, 'path')) };
+  // They may be methods of a class, which a spread would leave out.
+  return {
+    path: readPath(path),
+    authorize: authorize.bind(options),
+    audit: audit?.bind(options),
+    origin,
+    mask: mask?.bind(options),
+  };
 }
 
 function checkOrigin(origin: unknown): void {

@@ -23,13 +23,13 @@ const table = {
   store_unavailable: [503, 'The store does not answer'],
 } as const;
 
-/** The code of an answer that is not a success. */
+/** The code of an answer other than 200. */
 export type ProblemCode = keyof typeof table;
 
 /** The status and the title of each code. */
 export const problems: Readonly<Record<ProblemCode, readonly [status: number, title: string]>> = table;
 
-/** Ends a request with an answer that is not a success. The message is for the operator. */
+/** Ends a request with an answer other than 200. The message is for the operator. */
 export class Problem extends Error {
   readonly code: ProblemCode;
   readonly headers: Readonly<Record<string, string>>;

@@ -48,7 +48,7 @@ export class RecentReports {
 
   /** The reports, the latest first. */
   get latest(): readonly ShownReport[] {
-    // Those of one millisecond stay in this order.
+    // The sort keeps the order of reports of one millisecond.
     const all = [...this.#events, ...this.#others].reverse();
     return all.sort((one, other) => other.receivedAt - one.receivedAt);
   }
@@ -63,7 +63,7 @@ function shown(report: Report): ShownReport {
     status,
     code,
     message: error && messageOf(error),
-    event: event && { ...event },
+    event,
     attempt,
     final,
     late,

@@ -1,4 +1,3 @@
-import type * as z from 'zod';
 import { messageOf } from '../receiver/values/foreign-values.ts';
 import { Problem } from './problem.ts';
 
@@ -49,12 +48,4 @@ export async function collect(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8
 /** The body was lost before it came to us. */
 export function readBefore(): Problem {
   return new Problem('internal_error', 'the body was read before: hand over the request unread');
-}
-
-/** Parses a body or a query by its schema. Throws a {@link Problem} that names each wrong member. */
-export function parse<T>(schema: z.ZodType<T>, value: unknown, name: string): T {
-  const { data, error, success } = schema.safeParse(value);
-  if (success) return data;
-  const problems = error.issues.map(({ message, path }) => `${path.join('.') || name}: ${message}`);
-  throw new Problem('request_invalid', problems.join('; '));
 }

@@ -4,14 +4,13 @@ import type { Journal } from '../receiver/journal/journal.ts';
 import type { OperatedReceiver } from './operated-receiver.ts';
 import type { OperatorIdentity, OperatorOptions } from './options.ts';
 import { Problem } from './problem.ts';
-import { parse } from './request-body.ts';
 
 /** A request of an operator to a route. */
 export interface OperatorCall {
   readonly operated: OperatedReceiver;
   readonly receivers: readonly OperatedReceiver[];
   readonly identity: OperatorIdentity;
-  readonly options: Pick<OperatorOptions, 'audit' | 'mask'>;
+  readonly options: Pick<OperatorOptions, 'path' | 'audit' | 'mask'>;
   /** The decoded last part of the path, if the route has a parameter. */
   readonly id: string;
   readonly query: Readonly<Record<string, string>>;
@@ -63,6 +62,18 @@ export function post<Body>(
         parse(parts.body, call.body, 'the body'),
       ),
   };
+}
+
+/** The most problems of a request that an answer names. */
+const MOST_NAMED = 10;
+
+/** Parses a body or a query by its schema. Throws a {@link Problem} that names wrong members. */
+function parse<T>(schema: z.ZodType<T>, value: unknown, name: string): T {
+  const { data, error, success } = schema.safeParse(value);
+  if (success) return data;
+  const named = error.issues.slice(0, MOST_NAMED);
+  const problems = named.map(({ message, path }) => `${path.join('.') || name}: ${message}`);
+  throw new Problem('request_invalid', problems.join('; '));
 }
 
 /** The dead letters of the receiver that is asked for. Throws a {@link Problem} if it has none. */

@@ -50,6 +50,6 @@ export const routes: readonly Route[] = [
     query: noQuery,
     answer: document,
     isOfAll: true,
-    handle: () => createOperatorDocument(routes),
+    handle: ({ options }) => createOperatorDocument(routes, options.path),
   }),
 ];

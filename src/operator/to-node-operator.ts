@@ -9,12 +9,11 @@ import {
 import { sendReply } from '../../adapters/send-reply.ts';
 import { pathsOf, urlOf } from '../../adapters/served-path.ts';
 import { readHeaders } from '../receiver/request/headers.ts';
-import { type OperatorAnswer, problemAnswer } from './answer.ts';
+import { type OperatorAnswer, UNSERVED } from './answer.ts';
 import type { Operable, OperableByName } from './operated-receiver.ts';
 import { Operator } from './operator.ts';
 import type { OperatorOptions } from './options.ts';
 import { pathBelow } from './path-below.ts';
-import { Problem } from './problem.ts';
 import { collect, readBefore } from './request-body.ts';
 
 /** A request listener of Node.js http, and a middleware of Connect and Express. */
@@ -70,8 +69,6 @@ async function answer<R extends NodeRequest>(
   const readBody = () => readNodeBody(request);
   send(request, response, await operator.answer({ request: webRequest, path, readBody, context: [request] }));
 }
-
-const UNSERVED = problemAnswer(new Problem('not_found', 'nothing is served under this path'));
 
 /** The request without its body. Undefined for one that the web does not know, such as CONNECT. */
 function toWebRequest(request: NodeRequest, response: NodeResponse): Request | undefined {

@@ -1,11 +1,10 @@
 import { ConfigurationError } from '../receiver/errors.ts';
 import { propertyOf, typeNameOf } from '../receiver/values/foreign-values.ts';
-import { problemAnswer, toResponse } from './answer.ts';
+import { toResponse, UNSERVED } from './answer.ts';
 import type { Operable, OperableByName } from './operated-receiver.ts';
 import { Operator } from './operator.ts';
 import type { OperatorOptions } from './options.ts';
 import { pathBelow } from './path-below.ts';
-import { Problem } from './problem.ts';
 import { readRequestBody } from './request-body.ts';
 
 /** Answers a web Request. It hands on what follows the request to `authorize`. */
@@ -49,7 +48,7 @@ export function toOperator<Context extends readonly unknown[] = []>(
     const path = pathBelow(operator.path, [new URL(request.url).pathname]);
     const answer =
       path === undefined
-        ? problemAnswer(new Problem('not_found', `the interface is served under ${operator.path}`))
+        ? UNSERVED
         : await operator.answer({ request, path, readBody: () => readRequestBody(request), context });
     return toResponse(answer, request.method);
   };

@@ -30,7 +30,7 @@ test('the page lists each problem with its status', () => {
 
 /** By operation of the OpenAPI document, the names of its parameters and of the members of its body. */
 function operations(): ReadonlyMap<string, readonly string[]> {
-  const { paths, components } = JSON.parse(JSON.stringify(createOperatorDocument(routes)));
+  const { paths, components } = JSON.parse(JSON.stringify(createOperatorDocument(routes, '/operator')));
   return new Map(
     routes.map(({ method, path }) => {
       const { parameters, requestBody } = paths[path][method.toLowerCase()];
@@ -39,8 +39,8 @@ function operations(): ReadonlyMap<string, readonly string[]> {
       const named: readonly { readonly name: string }[] = parameters;
       const names = [
         ...named.map(({ name }) => name).filter((name) => name !== 'id' && name !== 'receiver'),
-        // `next` of an answer has the `after` of a deed.
-        ...Object.keys(properties).filter((name) => name !== 'after'),
+        // `next` of an answer has the place at which a deed goes on.
+        ...Object.keys(properties).filter((name) => name !== 'after' && name !== 'parkedAt'),
         ...Object.keys(properties.selection?.properties ?? {}),
       ];
       return [`\`${method} ${path}\``, [...new Set(names)].sort()];

@@ -120,12 +120,14 @@ test('a request that loses its authorization between two portions does nothing',
 });
 
 describe('a failure of authorize', () => {
-  test('is a warning of the process, on one line, once', async () => {
+  test('is a warning of the process, on one line, once a minute', async () => {
     const { ask, warnings } = openWith(throwing('the sessions\nare away'));
     await ask('/api/health');
     await ask('/api/health');
     expect(warnings.mock.calls).toEqual([
-      ['posthorn/operator: authorize failed: the sessions\\u{a}are away; further failures are not shown'],
+      [
+        "posthorn/operator: authorize failed: the sessions\\u{a}are away; the next minute's failures are not shown",
+      ],
     ]);
   });
 

@@ -160,9 +160,7 @@ describe('a search among dead letters that are read slowly', () => {
     }
     const selection = { type: 'dispute.*', until: NOW };
     expect(places).toEqual([
-      { selection, after: idOf(12) },
-      { selection, after: idOf(24) },
-      { selection, after: idOf(36) },
+      ...[12, 24, 36].map((n) => ({ selection, after: idOf(n), parkedAt: letter(n).parkedAt })),
       undefined,
     ]);
     expect(handled).toEqual([idOf(40)]);

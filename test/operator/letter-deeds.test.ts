@@ -33,7 +33,11 @@ describe('a deed on a selection', () => {
     const { ask, handled, left } = open({ parked: letters(45) });
     const answers = await toTheEnd(ask, REPLAY, all);
     expect(answers.map(({ body }) => body.results?.length)).toEqual([20, 20, 5]);
-    expect(answers[0]?.body.next).toEqual({ selection: { until: NOW }, after: idOf(20) });
+    expect(answers[0]?.body.next).toEqual({
+      selection: { until: NOW },
+      after: idOf(20),
+      parkedAt: letter(20).parkedAt,
+    });
     expect(handled).toEqual(idsOf(1, 45));
     expect(left.size).toBe(0);
   });

@@ -8,7 +8,7 @@ import { type Answer, type Asked, fetchOperator } from './mounts.ts';
 import { createOperated, idOf, letter, letters, NOW, record } from './operated.ts';
 import { deliver } from './sent.ts';
 
-const text = JSON.stringify(createOperatorDocument(routes));
+const text = JSON.stringify(createOperatorDocument(routes, '/operator'));
 
 /** Each operation of the document as `METHOD /path`. */
 const operations = Object.entries<object>(JSON.parse(text).paths).flatMap(([path, item]) =>

@@ -1,14 +1,17 @@
 import { oneLine } from '../../receiver/outcomes/one-line.ts';
 import type { Awaitable } from '../../receiver/timing/awaitable.ts';
+import { performance } from '../../receiver/timing/process-clock.ts';
 import { isError, messageOf, propertyOf, textOf, typeNameOf } from '../../receiver/values/foreign-values.ts';
 import { ANSWER_MS, callInTime } from '../call-in-time.ts';
 import type { OperatorIdentity } from '../options.ts';
 import { Problem } from '../problem.ts';
 
+const WARN_EACH_MS = 60_000;
+
 /** Asks `authorize` who sends a request. */
 export class Authorization<Context extends readonly unknown[]> {
   readonly #authorize: (request: Request, ...context: Context) => Awaitable<unknown>;
-  #hasWarned = false;
+  #warnedAt = Number.NEGATIVE_INFINITY;
 
   constructor(authorize: (request: Request, ...context: Context) => Awaitable<unknown>) {
     this.#authorize = authorize;
@@ -35,11 +38,11 @@ export class Authorization<Context extends readonly unknown[]> {
     }
   }
 
-  /** Warns once: a stranger can cause any number of failures. */
+  /** Warns once a minute: a stranger can cause any number of failures. */
   #warn(problem: string): void {
-    if (!this.#hasWarned)
-      print(`posthorn/operator: authorize ${oneLine(problem)}; further failures are not shown`);
-    this.#hasWarned = true;
+    if (performance.now() - this.#warnedAt < WARN_EACH_MS) return;
+    this.#warnedAt = performance.now();
+    print(`posthorn/operator: authorize ${oneLine(problem)}; the next minute's failures are not shown`);
   }
 }
 

@@ -1,9 +1,8 @@
-import { isPosthornError } from '../../receiver/errors.ts';
 import type { RerunOptions } from '../../receiver/handling/ways-in/rerun-options.ts';
 import type { Report } from '../../receiver/outcomes/report.ts';
 import { settledWithin } from '../../receiver/timing/time-limit.ts';
 import { messageOf } from '../../receiver/values/foreign-values.ts';
-import type { DeedResult } from '../deed.ts';
+import { type DeedResult, failedDeed } from '../deed.ts';
 import type { OperatedReceiver } from '../operated-receiver.ts';
 import type { RerunBody, RerunRequest } from './choose.ts';
 
@@ -30,8 +29,7 @@ export async function rerunEvent(
     const report = await settledWithin(receiver.rerun(entry, options), time.leftMs);
     return { id, type, ...endOf(report) };
   } catch (error) {
-    const code = isPosthornError(error) ? error.code : 'internal_error';
-    return { id, type, outcome: 'failed', code, message: messageOf(error) };
+    return failedDeed(id, type, error);
   }
 }
 

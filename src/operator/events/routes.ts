@@ -58,8 +58,8 @@ async function rerunEvents(call: OperatorCall, _query: unknown, body: RerunBody)
   const time = new DeedTime(signal);
   const request = { journal, settings: receiver.settings, body, time };
   if (body.dryRun === true) return foreseeRerun(receiver, request);
-  const { ids, next } = await chooseEntries(request);
-  const { handlers, reason, run, selection } = body;
+  const { ids, next, selection } = await chooseEntries(request);
+  const { handlers, reason, run } = body;
   const deed = { by: identity.name, deed: 'rerun', ids, selection, receiver: operated.name } as const;
   const end = await doDeed({ ...deed, rerun: { handlers, run, reason } }, time, options.audit, (id) =>
     rerunEvent(receiver, request, id),

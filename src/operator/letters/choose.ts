@@ -1,15 +1,13 @@
 import type { DeadLetterSummary, DeadLetters } from '../../receiver/dead-letters/dead-letters.ts';
 import type { Settings } from '../../receiver/settings.ts';
-import { type DeedTime, MOST_IDS } from '../deed.ts';
-import { LetterScan } from './letter-scan.ts';
+import { type DeedTime, firstIds, MOST_IDS } from '../deed.ts';
+import { LetterScan, type ScanPlace } from './letter-scan.ts';
 import { isSelected, type LetterSelection, reasonToSkip, type SkipReason } from './selection.ts';
 
-/** The body of a request to replay or to drop. It has either ids or a selection. */
-export interface LetterDeedBody {
+/** The body of a request to replay or to drop. It has either ids, or a selection with the place to go on. */
+export interface LetterDeedBody extends ScanPlace {
   readonly ids?: readonly string[] | undefined;
   readonly selection?: LetterSelection | undefined;
-  /** With a selection, the id of the dead letter after which it goes on. */
-  readonly after?: string | undefined;
   readonly dryRun?: boolean | undefined;
 }
 
@@ -28,6 +26,8 @@ export type Skipped = Readonly<Record<SkipReason, number>>;
 /** The dead letters that one request works on. */
 export interface ChosenLetters {
   readonly ids: readonly string[];
+  /** The selection that they belong to. */
+  readonly selection?: LetterSelection | undefined;
   readonly skipped: Skipped;
   readonly unreadable?: string | undefined;
   /** The body of the request that goes on once the first `tried` ids were tried; undefined at the end. */
@@ -37,47 +37,48 @@ export interface ChosenLetters {
 /** Chooses the dead letters of a request. */
 export async function chooseLetters(request: LetterRequest): Promise<ChosenLetters> {
   const { ids } = request.body;
-  return ids === undefined ? chooseSelected(request) : chooseNamed([...new Set(ids)]);
-}
-
-function chooseNamed(ids: readonly string[]): ChosenLetters {
+  if (ids === undefined) return chooseSelected(request);
+  const { first, rest } = firstIds(ids);
   return {
-    ids: ids.slice(0, MOST_IDS),
+    ids: first,
     skipped: { running: 0, old: 0, others: 0 },
-    next: (tried) => (tried < ids.length ? { ids: ids.slice(tried) } : undefined),
+    next: (tried) =>
+      tried < first.length + rest.length ? { ids: [...first.slice(tried), ...rest] } : undefined,
   };
 }
 
 async function chooseSelected(request: LetterRequest): Promise<ChosenLetters> {
-  const { after } = request.body;
-  const search = new LetterSearch(request, request.time.searchEndsAt);
-  const ids: string[] = [];
-  for await (const { id } of search.letters()) {
-    if (ids.length === MOST_IDS) break;
-    ids.push(id);
+  const { body, time } = request;
+  const search = new LetterSearch(request, () => time.isSearchOver);
+  const found: DeadLetterSummary[] = [];
+  for await (const letter of search.letters()) {
+    if (found.length === MOST_IDS) break;
+    found.push(letter);
   }
   const { selection, skipped, unreadable } = search;
-  return {
-    ids,
-    skipped,
-    unreadable,
-    next: (tried) => (tried < ids.length ? { selection, after: ids[tried - 1] ?? after } : search.next),
+  const next = (tried: number): LetterDeedBody | undefined => {
+    if (tried === found.length) return search.next;
+    const last = found[tried - 1];
+    const { id = body.after, parkedAt = body.parkedAt } = last ?? {};
+    return { selection, after: id, parkedAt };
   };
+  return { ids: found.map(({ id }) => id), selection, skipped, unreadable, next };
 }
 
 /** Finds the dead letters that a deed on a selection takes. */
 export class LetterSearch {
   readonly #request: LetterRequest;
   readonly #scan: LetterScan;
-  /** It ends now: events that are parked meanwhile were not shown to the operator. */
+  /** The selection. Without events that are parked meanwhile: the operator has not seen them. */
   readonly selection: LetterSelection;
   readonly skipped: Record<SkipReason, number> = { running: 0, old: 0, others: 0 };
 
-  constructor(request: LetterRequest, endsAt: number) {
+  constructor(request: LetterRequest, isOver: () => boolean) {
     const { body, deadLetters, settings } = request;
     this.#request = request;
-    this.#scan = new LetterScan(deadLetters, body.after, endsAt);
-    this.selection = { until: settings.now(), ...body.selection };
+    this.#scan = new LetterScan(deadLetters, { after: body.after, parkedAt: body.parkedAt, isOver });
+    const { until = Number.POSITIVE_INFINITY } = body.selection ?? {};
+    this.selection = { ...body.selection, until: Math.min(until, settings.now()) };
   }
 
   get next(): LetterDeedBody | undefined {

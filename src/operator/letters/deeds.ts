@@ -1,8 +1,7 @@
 import type { DeadLetter, DeadLetters } from '../../receiver/dead-letters/dead-letters.ts';
-import { isPosthornError } from '../../receiver/errors.ts';
 import { settledWithin } from '../../receiver/timing/time-limit.ts';
 import { messageOf } from '../../receiver/values/foreign-values.ts';
-import type { DeedResult, DeedTime } from '../deed.ts';
+import { type DeedResult, type DeedTime, failedDeed } from '../deed.ts';
 import type { OperatedReceiver } from '../operated-receiver.ts';
 
 type Receiver = OperatedReceiver['receiver'];
@@ -20,8 +19,7 @@ export async function onLetter(
     type = letter.type;
     return { id, type, ...(await act(letter)) };
   } catch (error) {
-    const code = isPosthornError(error) ? error.code : 'internal_error';
-    return { id, type, outcome: 'failed', code, message: messageOf(error) };
+    return failedDeed(id, type, error);
   }
 }
 

@@ -25,7 +25,7 @@ export async function foreseeLetters(request: LetterRequest): Promise<LetterFore
 }
 
 async function foreseeSelected(request: LetterRequest): Promise<LetterForecast> {
-  const search = new LetterSearch(request, request.time.endsAt);
+  const search = new LetterSearch(request, () => request.time.isOver);
   const counts = new LetterCounts();
   for await (const letter of search.letters()) counts.add(letter);
   const next = search.next && { ...search.next, dryRun: true };

@@ -32,22 +32,18 @@ export async function listLetters(
   { after, limit, ...selection }: PageRequest,
 ): Promise<LetterPage> {
   const isFiltered = Object.values(selection).some((value) => value !== undefined);
-  // A store would read more at once than the page needs. One more tells that the list goes on.
-  const most = isFiltered ? undefined : limit + 1;
-  const scan = new LetterScan(deadLetters, after, performance.now() + SEARCH_MS, most);
+  const endsAt = performance.now() + SEARCH_MS;
+  const scan = new LetterScan(deadLetters, {
+    after,
+    isOver: () => performance.now() > endsAt,
+    // One more tells whether the list goes on.
+    portion: isFiltered ? undefined : limit + 1,
+  });
   const found: DeadLetterSummary[] = [];
   for await (const letter of scan.letters()) {
     if (found.length === limit) break;
-    if (isSelected(letter, selection)) found.push(summaryOf(letter));
+    if (isSelected(letter, selection))
+      found.push({ ...letter, message: shorten(letter.message, MAX_MESSAGE_LENGTH) });
   }
   return { deadLetters: found, after: scan.next?.after, unreadable: scan.unreadable };
-}
-
-/** Dead letters without `summaries` list whole ones. */
-export function summaryOf(letter: DeadLetterSummary): DeadLetterSummary {
-  const { id, eventId, provider, account, type, reason, message } = letter;
-  const { receivedAt, parkedAt, lastTriedAt, attempts, handled, runningUntil } = letter;
-  const times = { receivedAt, parkedAt, lastTriedAt, runningUntil };
-  const shownMessage = shorten(message, MAX_MESSAGE_LENGTH);
-  return { id, eventId, provider, account, type, reason, message: shownMessage, ...times, attempts, handled };
 }

@@ -8,7 +8,8 @@ import { letterDeed, letterQuery, noQuery } from '../shapes/requests.ts';
 import { chooseLetters, type LetterDeedBody } from './choose.ts';
 import { dropLetter, onLetter, replayLetter } from './deeds.ts';
 import { foreseeLetters } from './foresee.ts';
-import { listLetters, summaryOf } from './list.ts';
+import { listLetters } from './list.ts';
+import { summaryOf } from './summary.ts';
 
 /** The routes of the dead letters. */
 export const letterRoutes: readonly Route[] = [
@@ -52,8 +53,7 @@ async function getLetter(call: OperatorCall): Promise<object> {
   const { id, identity, options } = call;
   const found = await deadLettersOf(call).get(id);
   if (found === undefined) throw new Problem('dead_letter_missing', `no dead letter has the id ${show(id)}`);
-  const { message } = found;
-  return { ...summaryOf(found), message, ...(await shownContent(id, found, identity, options.mask)) };
+  return { ...summaryOf(found), ...(await shownContent(id, found, identity, options.mask)) };
 }
 
 async function doLetterDeed(
@@ -67,8 +67,7 @@ async function doLetterDeed(
   const time = new DeedTime(signal);
   const request = { deed, deadLetters, settings: receiver.settings, body, time };
   if (body.dryRun === true) return foreseeLetters(request);
-  const { ids, next, skipped, unreadable } = await chooseLetters(request);
-  const { selection } = body;
+  const { ids, next, selection, skipped, unreadable } = await chooseLetters(request);
   const end = await doDeed(
     { by: identity.name, deed, ids, selection, receiver: operated.name },
     time,

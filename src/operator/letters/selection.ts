@@ -26,9 +26,9 @@ export function isSelected(
 }
 
 /**
- * Why a deed on a selection passes over a dead letter. `running`: its handlers may still be running. `old`:
- * it may be a recording that a stranger sent again, so only its id selects it. `others`: it is of another
- * provider than the receiver's.
+ * The reason why a deed on a selection passes over a dead letter. `running`: its handlers may still be
+ * running. `old`: it may be a recording that a stranger sent again, so only its id selects it. `others`: it
+ * is of another provider than the receiver's.
  */
 export type SkipReason = 'running' | 'old' | 'others';
 

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { journalOutcomes } from '../../receiver/journal/journal.ts';
 import { problems } from '../problem.ts';
 
-// They describe the answers in the OpenAPI document. A test holds each real answer against them.
+// The schemas describe answers in the OpenAPI document. A test holds each real answer against them.
 
 const time = z.number().meta({ description: 'Milliseconds since the epoch' });
 const count = z.int().min(0);
@@ -59,8 +59,9 @@ const result = z.object({
   message: text.optional(),
 });
 
-const stopped = z.object({ code: text, message: text }).optional().meta({
-  description: 'The error that ended the request early, because each further event would have it too',
+const stopped = z.object({ id: text, code: text, message: text }).optional().meta({
+  description:
+    'The error that ended the request early, because each further event would have it too. `next` begins with this event',
 });
 
 const skipped = z

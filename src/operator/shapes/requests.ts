@@ -22,6 +22,10 @@ const hasPlaceOfSelection = ({ after, ids }: Choice): boolean => after === undef
 /** The most ids of one request; 20 of them are worked on, and the answer has the others. */
 const MOST_GIVEN_IDS = 1_000;
 
+/** The most handlers of a rerun, and the most characters of the name of one. */
+const MOST_HANDLERS = 100;
+const MAX_NAME_LENGTH = 500;
+
 /** The most entries of a page. */
 const MOST_ON_A_PAGE = 200;
 const USUAL_PAGE = 50;
@@ -81,6 +85,7 @@ export const letterDeed: z.ZodType<LetterDeedBody> = z
     ids: ids.optional(),
     selection: z.strictObject(letterFilter).optional().meta({ description: selectionDescription }),
     after: id.optional(),
+    parkedAt: time.optional().meta({ description: 'When the dead letter of `after` was parked' }),
     dryRun,
   })
   .refine(hasOneChoice, ONE_CHOICE)
@@ -91,8 +96,9 @@ export const letterDeed: z.ZodType<LetterDeedBody> = z
 export const rerunDeed: z.ZodType<RerunBody> = z
   .strictObject({
     handlers: z
-      .array(z.string())
+      .array(z.string().max(MAX_NAME_LENGTH))
       .min(1)
+      .max(MOST_HANDLERS)
       .meta({ description: 'The names of the handlers that run once more' }),
     run: z.string().min(1).max(100).meta({
       description: 'Names the rerun: under one name each handler runs once for each event',

@@ -1,4 +1,4 @@
-import { EventError, HandlerError, type PosthornError } from '../errors.ts';
+import { EventError, HandlerError } from '../errors.ts';
 import { propertyOf } from '../values/foreign-values.ts';
 import { oneLine } from './one-line.ts';
 
@@ -13,7 +13,7 @@ const MAX_STACK_LENGTH = 10_000;
  * becomes one line of frames, without the message, which may hold payload. A stack without such a place, like
  * that of a server's failure, is left out. Never throws.
  */
-export function stackFramesOf(error: PosthornError): string[] {
+export function stackFramesOf(error: Error): string[] {
   return innerErrorsOf(error).slice(0, MAX_ERRORS).flatMap(framesOfChain);
 }
 
@@ -31,7 +31,7 @@ function framesOfChain(thrown: unknown): string[] {
 }
 
 /** The errors whose stacks help: the stack of the JSON parser does not. */
-function innerErrorsOf(error: PosthornError): readonly unknown[] {
+function innerErrorsOf(error: Error): readonly unknown[] {
   if (error instanceof HandlerError) return error.errors;
   return error instanceof EventError ? [] : [error.cause];
 }
