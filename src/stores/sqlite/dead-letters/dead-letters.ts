@@ -30,7 +30,7 @@ export interface SqliteDeadLettersOptions {
   readonly commandTimeoutMs?: number | undefined;
 }
 
-/** The heads that are read together. SQLite reads whole texts for them, and blocks the event loop meanwhile. */
+/** The heads that are read together. SQLite reads whole texts, and blocks the event loop meanwhile. */
 const MOST_HEADS = 20;
 
 /**
