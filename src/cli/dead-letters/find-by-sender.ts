@@ -1,6 +1,6 @@
 import type { DeadLetter, DeadLetters } from '../../receiver/dead-letters/dead-letters.ts';
 import { summariesOf } from '../../receiver/dead-letters/summaries.ts';
-import { isPosthornError } from '../../receiver/errors.ts';
+import { isPosthornError, type PosthornError } from '../../receiver/errors.ts';
 import { usageError } from '../failure.ts';
 
 /**
@@ -36,8 +36,8 @@ export async function findLetter(deadLetters: DeadLetters, id: string): Promise<
   return bySender === undefined ? undefined : deadLetters.get(bySender);
 }
 
-/** Returns true for the error with which a list ends that has passed over a damaged dead letter. */
-function isUnreadable(error: unknown): boolean {
+/** Returns true for the error of a damaged dead letter. A list that has passed over one ends with it. */
+export function isUnreadable(error: unknown): error is PosthornError {
   return isPosthornError(error) && error.code === 'dead_letter_unreadable';
 }
 

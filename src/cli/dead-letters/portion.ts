@@ -1,5 +1,6 @@
 import type { DeadLetterSummary } from '../../receiver/dead-letters/dead-letters.ts';
 import { deferSignals } from '../defer-signals.ts';
+import { isUnreadable } from './find-by-sender.ts';
 
 /** The dead letters that one command works on, by their ids, and how far it is with them. */
 export class Portion {
@@ -35,7 +36,8 @@ export class Portion {
   /**
    * Works on one dead letter after the other, until a signal. `work` takes the id and the number of the dead
    * letter, and resolves with true if the dead letter is gone. `abandon` takes the id of the dead letter
-   * whose work a second signal ends.
+   * whose work a second signal ends. The error of a damaged dead letter, of which its summary did not tell,
+   * comes after the others.
    */
   workThrough(
     work: (id: string, number: number) => Promise<boolean>,
@@ -45,12 +47,18 @@ export class Portion {
       reason: 'the current event is finished first',
       abandon: () => this.untried.slice(0, 1).forEach(abandon),
       work: async (isSignalled) => {
+        const unreadable: unknown[] = [];
         for (const id of this.#ids) {
-          if (isSignalled()) return;
-          const isGone = await work(id, this.#tried + 1);
+          if (isSignalled()) break;
+          const isGone = await work(id, this.#tried + 1).catch((error: unknown) => {
+            if (!isUnreadable(error)) throw error;
+            unreadable.push(error);
+          });
           this.#tried += 1;
-          if (!isGone) this.#lastKept = id;
+          // A command cannot begin after one that cannot be read.
+          if (isGone === false) this.#lastKept = id;
         }
+        if (unreadable.length > 0) throw unreadable[0];
       },
     });
   }

@@ -1,11 +1,11 @@
 import type { DeadLetterSummary, DeadLetters } from '../../receiver/dead-letters/dead-letters.ts';
 import { summariesOf } from '../../receiver/dead-letters/summaries.ts';
-import { isPosthornError, type PosthornError } from '../../receiver/errors.ts';
+import type { PosthornError } from '../../receiver/errors.ts';
 import { matchesPattern } from '../../receiver/events/pattern.ts';
 import { CommandError, usageError } from '../failure.ts';
 import { timeText } from '../time-text.ts';
 import { checkUnmatchedType } from '../type-option.ts';
-import { findBySender, findLetter } from './find-by-sender.ts';
+import { findBySender, findLetter, isUnreadable } from './find-by-sender.ts';
 import type { Source } from './source.ts';
 
 /** The options that select dead letters. */
@@ -179,7 +179,7 @@ export class Selection {
     try {
       yield* summariesOf(deadLetters, place);
     } catch (error) {
-      if (!(isPosthornError(error) && error.code === 'dead_letter_unreadable')) throw error;
+      if (!isUnreadable(error)) throw error;
       this.#unreadable = error;
     }
   }

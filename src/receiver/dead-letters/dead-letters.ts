@@ -25,8 +25,9 @@ export interface DeadLetters {
     readonly limit?: number | undefined;
   }): AsyncIterable<DeadLetter>;
   /**
-   * Lists dead letters as `list` does, without reading their bodies. Without this method, whoever shows
-   * many dead letters reads each as a whole.
+   * Lists dead letters as `list` does, without reading their bodies: it does not see damage in a body, or
+   * what other programs have put behind it. Without this method, whoever shows many dead letters reads each
+   * as a whole.
    */
   summaries?(options?: {
     readonly after?: string | undefined;

@@ -2,7 +2,7 @@ import type { DeadLetter, DeadLetterSummary, DeadLetters } from '../../receiver/
 import { toKey } from '../../receiver/dedupe/store.ts';
 import { DeadLetterError } from '../../receiver/errors.ts';
 import { messageOf } from '../../receiver/values/foreign-values.ts';
-import { createPlaces } from './letter-list.ts';
+import { Places } from './letter-list.ts';
 import {
   createOrderedList,
   type NextHeads,
@@ -50,7 +50,7 @@ export function createServerDeadLetters(
     const found = await ask(() => operations.get(key));
     return found && readStoredLetter(name, id, found.text, found.damage);
   };
-  const places = createPlaces<string>();
+  const places = new Places<string>();
   const heads = operations.heads?.bind(operations);
   const count = operations.count?.bind(operations);
   const mustWait = operations.mustWait?.bind(operations);

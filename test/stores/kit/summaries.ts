@@ -119,13 +119,20 @@ const promises: Record<string, SummariesCase['check']> = {
     expect((await listUntilError(deadLetters.summaries({ limit: 3 }))).seen).toEqual(['0', '2', '3']);
     expect(await idsOf(deadLetters, { limit: 1 })).toEqual(['0']);
   },
-  'do not need the bodies': async (deadLetters, plant) => {
-    await putMany(deadLetters, 3);
-    const letter = createLetter({ id: '1', message: 'without its end' });
-    await plant('1', serializeLetter(letter).slice(0, -3));
-    await expect(deadLetters.get('1')).rejects.toMatchObject({ code: 'dead_letter_unreadable' });
+  'do not see damage in a body, or what stands behind it': async (deadLetters, plant) => {
+    const ids = await putMany(deadLetters, 3);
+    const { runningUntil, ...letter } = createLetter({ id: '1', runningUntil: 4_000_000_000_000 });
+    const text = serializeLetter(letter);
     const { rawBody, headers, ...summary } = letter;
-    expect((await readAll(deadLetters.summaries()))[1]).toEqual(JSON.parse(JSON.stringify(summary)));
+    for (const planted of [text.slice(0, -3), `${text.slice(0, -1)},"runningUntil":${runningUntil}}`]) {
+      await plant('1', planted);
+      const summaries = await readAll(deadLetters.summaries());
+      expect(summaries.map(({ id }) => id)).toEqual(ids);
+      expect(summaries[1]).toEqual(JSON.parse(JSON.stringify(summary)));
+    }
+    expect(await deadLetters.get('1')).toMatchObject({ runningUntil });
+    await plant('1', text.slice(0, -3));
+    await expect(deadLetters.get('1')).rejects.toMatchObject({ code: 'dead_letter_unreadable' });
   },
   'have those of earlier versions, which put other members after the body': async (deadLetters, plant) => {
     await putMany(deadLetters, 3);
@@ -135,13 +142,18 @@ const promises: Record<string, SummariesCase['check']> = {
     await plant('1', JSON.stringify({ ...first, ...last }));
     await expectAsListed(deadLetters);
   },
-  'refuse one that a later version has sealed': async (deadLetters, plant) => {
+  'refuse one that a later version has sealed, or written in a newer form': async (deadLetters, plant) => {
     await putMany(deadLetters, 2);
-    const path = join(packageRoot, 'test', 'stored-forms', 'senders', 'sealed-letter.json');
-    await plant('0', JSON.stringify(JSON.parse(readFileSync(path, 'utf8'))));
-    const { seen, error } = await listUntilError(deadLetters.summaries());
-    expect(seen).toEqual(['1']);
-    expect(error).toMatchObject(errorOf('dead_letter_unreadable', 'because it is sealed'));
+    for (const [name, reason] of [
+      ['sealed-letter.json', 'because it is sealed'],
+      ['newer-letter.json', 'because its version is 2'],
+    ] as const) {
+      const path = join(packageRoot, 'test', 'stored-forms', 'senders', name);
+      await plant('0', JSON.stringify(JSON.parse(readFileSync(path, 'utf8'))));
+      const { seen, error } = await listUntilError(deadLetters.summaries());
+      expect(seen).toEqual(['1']);
+      expect(error).toMatchObject(errorOf('dead_letter_unreadable', reason));
+    }
   },
 };
 

@@ -4,6 +4,7 @@ import { createSqliteDeadLetters, createSqliteStore, type SqliteStatement } from
 import { storeConformance } from 'posthorn/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ampleTime } from '../../support/limits.ts';
+import { readAll } from '../../support/read-all.ts';
 import { createLetter, deadLettersConformance } from '../kit/conformance.ts';
 import { keyCases } from '../kit/key-cases.ts';
 import { expectLateClaimsRefused } from '../kit/late-claims.ts';
@@ -13,6 +14,7 @@ import { serverDeadLettersConformance } from '../kit/server-conformance.ts';
 import { summariesConformance, withSummaries } from '../kit/summaries.ts';
 import type { Connection, OpenDatabase } from './connection.ts';
 import { useSqlite } from './fixture.ts';
+import { turnsOf } from './turns-of.ts';
 
 const HOUR_MS = 3_600_000;
 const lease = { leaseMs: HOUR_MS / 6, retentionMs: HOUR_MS };
@@ -258,6 +260,14 @@ export function testDeadLetters(openDatabase: OpenDatabase): void {
           const update = 'update posthorn_dead_letters set letter = ? where key = ?';
           return check(withSummaries(deadLetters), (id, text) => database.prepare(update).run(text, id));
         });
+    });
+
+    test('give the event loop a turn after 20 summaries, and after each whole one of a list', async () => {
+      const deadLetters = createSqliteDeadLetters(database, { scope: 'turns', ...ampleTime });
+      for (let id = 0; id < 60; id += 1) await deadLetters.put(createLetter({ id: String(id) }));
+      const { summaries } = withSummaries(deadLetters);
+      expect(await turnsOf(() => readAll(summaries()))).toBeGreaterThanOrEqual(4);
+      expect(await turnsOf(() => readAll(deadLetters.list()))).toBeGreaterThanOrEqual(61);
     });
 
     test('are counted up to a limit, without those of other scopes and removed ones', async () => {

@@ -13,7 +13,7 @@ const BEFORE_ALL = '(-9223372036854775808)::bigint';
 
 const PLACE = "parked_at || '/' || position";
 
-/** PostgreSQL reads only the beginning of a long text for it. */
+/** PostgreSQL reads only the beginning of a long text for it. For its last character it would read it all. */
 const HEAD = `left(letter, greatest(strpos(left(letter, ${LONGEST_HEAD}), '${BODY_MARK}') - 1, 0))`;
 
 /** The statements on dead letters. `$1` is the time limit of the caller, `$2` the scope and `$3` the key. */

@@ -30,6 +30,9 @@ export interface SqliteDeadLettersOptions {
   readonly commandTimeoutMs?: number | undefined;
 }
 
+/** The heads that are read together. SQLite reads whole texts, and blocks the event loop meanwhile. */
+const MOST_HEADS = 20;
+
 /**
  * Keeps dead letters in a file of SQLite. They do not expire. `list` can continue `after` one that was
  * removed within the last day. `migrateSqlite` creates the table. Operations reject with DeadLetterError.
@@ -95,7 +98,8 @@ export function createSqliteDeadLetters(
     },
 
     async heads(last, lastPlace, most) {
-      const found = await read(() => connection.all(nextHeads(scope, last, lastPlace, most)));
+      const heads = nextHeads(scope, last, lastPlace, Math.min(most, MOST_HEADS));
+      const found = await read(() => connection.all(heads));
       return found.map(([key, head, place]) => ({
         key: String(key),
         head: String(head),
