@@ -59,9 +59,10 @@ export interface NodeResponse {
 /** The stream of an HTTP/2 response. */
 export interface Http2Stream {
   readonly destroyed: boolean;
+  readonly writableFinished: boolean;
   close(code?: number): void;
-  destroy(): unknown;
-  once(event: 'close', listener: () => void): unknown;
+  setTimeout(ms: number, listener: () => void): unknown;
+  once(event: 'finish' | 'close', listener: () => void): unknown;
 }
 
 /** Returns true for a request of Node.js, and for one that a shim has made like it. */

@@ -10,7 +10,7 @@ export function sendReply(request: NodeRequest, response: NodeResponse, reply: R
   const close = reply.close && request.httpVersionMajor < 2;
   if (takesHeaderList(response)) response.writeHead(reply.status, headerListOf(reply, close));
   else response.writeHead(reply.status, headersOf(reply, close));
-  if (response.stream !== undefined) limitStream(response.stream, reply.drainMs);
+  if (response.stream !== undefined) limitStream(response.stream, reply);
   // With `rejectNonStandardBodyWrites` Node.js throws if the answer to HEAD gets a body.
   if (request.method === 'HEAD') response.end();
   else if (request.complete) sendBody(response, reply.body);
@@ -71,7 +71,16 @@ function sendAndCloseStream(
   // A missing length counts as unbounded, because HTTP/2 has no transfer-encoding by which a reply could ask
   // to close.
   const isUnbounded = close || request.headers['content-length'] === undefined;
-  dropRest(request, isUnbounded ? LINGER_MS : drainMs, () => stream.close());
+  dropRest(request, isUnbounded ? LINGER_MS : drainMs, () => closeOnceWritten(stream));
+}
+
+/**
+ * `close` marks the stream at once, although Node.js resets it only after the answer. A stream that is
+ * destroyed in between is never reset, and at its next WINDOW_UPDATE Node.js loops until memory is full.
+ */
+function closeOnceWritten(stream: Http2Stream): void {
+  if (stream.writableFinished) stream.close();
+  else stream.once('finish', () => stream.close());
 }
 
 /**
@@ -93,12 +102,24 @@ function sendAndKeepConnection(request: NodeRequest, response: NodeResponse, { b
 
 /**
  * A sender may grant its streams no window for answers, and open more and more of them. HTTP/1 needs no such
- * limit: Node.js reads no further request from a connection whose answers are not taken.
+ * limit: Node.js reads no further request from a connection whose answers are not taken. A larger answer gets
+ * more time, as long as its bytes are taken: `setTimeout` of the stream starts anew with them.
  */
-function limitStream(stream: Http2Stream, timeLimitMs: number): void {
-  const timer = setTimeout(() => stream.destroy(), timeLimitMs);
+function limitStream(stream: Http2Stream, { body, drainMs }: Reply): void {
+  // NO_ERROR would say of a part of an answer that it is the whole one.
+  const end = (): void => stream.close(stream.writableFinished ? NO_ERROR : CANCEL);
+  const furtherWindows = Math.floor(body.length / WINDOW_LENGTH);
+  const timer = setTimeout(end, drainMs * (1 + furtherWindows));
+  if (furtherWindows > 0) stream.setTimeout(drainMs, end);
   stream.once('close', () => clearTimeout(timer));
 }
+
+/** The window of a stream whose peer has set no other (RFC 9113, section 6.9.2). */
+const WINDOW_LENGTH = 65_535;
+
+/** Error codes of HTTP/2 (RFC 9113, section 7). */
+const NO_ERROR = 0;
+const CANCEL = 8;
 
 /**
  * Reads and drops the rest of the request. Calls `then` once, at the end of the request or after

@@ -111,5 +111,8 @@ function isUnread({ body, readableDidRead }: NodeRequest): boolean {
 }
 
 function send(request: NodeRequest, response: NodeResponse, { status, headers, body }: OperatorAnswer): void {
-  sendReply(request, response, { status, headers, body, close: false, drainMs: 1_000 });
+  sendReply(request, response, { status, headers, body, close: false, drainMs: DRAIN_MS });
 }
+
+/** Operators may be on a slow line. */
+const DRAIN_MS = 10_000;
