@@ -19,6 +19,11 @@ const PAGE = 'docs/operator.md';
 
 const rows = rowsOf(PAGE);
 
+/** The module of the page keeps dead letters in the current directory. */
+const RECEIVER = `import { createReceiver } from 'posthorn';
+export const receiver = createReceiver({ signingKey: '${KEY}' }).on('*', () => {});
+`;
+
 const namesIn = (cell = ''): string[] => Array.from(cell.matchAll(/`(\w+)`/g), ([, name = '']) => name);
 
 test('the page lists each problem with its status', () => {
@@ -57,26 +62,30 @@ test('the page lists each path with its parameters', () => {
   expect(new Map(cells)).toEqual(operations());
 });
 
-/** Imports the snippet of the page in which a text stands. */
+/** Imports the snippet of the page in which a text stands, beside a receiver. */
 async function importSnippet(text: string) {
-  const file = join(temporaryDirectory(import.meta.dirname), 'snippet.ts');
+  const directory = temporaryDirectory(import.meta.dirname);
+  const file = join(directory, 'snippet.ts');
   writeFileSync(file, snippetWith(text, PAGE));
+  writeFileSync(join(directory, 'receiver.js'), RECEIVER);
   return import(pathToFileURL(file).href);
 }
 
-test('the mount with a token lets in who has it, and nobody without one in the environment', async () => {
-  const statusFor = async (expected: string | undefined, sent: string | undefined) => {
-    vi.stubEnv('OPERATOR_TOKEN', expected);
+test('the mount with tokens names who has one, and nobody without one in the environment', async () => {
+  const ask = async (expected: string | undefined, sent: string | undefined) => {
+    vi.stubEnv('BEN_TOKEN', expected);
     onTestFinished(() => void vi.unstubAllEnvs());
     const { operator } = await importSnippet('timingSafeEqual');
     const headers: Record<string, string> = sent === undefined ? {} : { authorization: `Bearer ${sent}` };
-    return (await operator(new Request('http://localhost/operator/api/health', { headers }))).status;
+    const answer = await operator(new Request('http://localhost/operator/api/receivers', { headers }));
+    return answer.ok ? (await answer.json()).operator.name : answer.status;
   };
-  expect(await statusFor('secret', 'secret')).toBe(200);
-  expect(await statusFor('secret', 'another')).toBe(403);
-  expect(await statusFor('secret', undefined)).toBe(403);
-  expect(await statusFor(undefined, 'undefined')).toBe(403);
-  expect(await statusFor('', '')).toBe(403);
+  expect(await ask('secret', 'secret')).toBe('ben');
+  expect(await ask('secret', 'another')).toBe(403);
+  expect(await ask('secret', undefined)).toBe(403);
+  expect(await ask(undefined, 'undefined')).toBe(403);
+  expect(await ask(undefined, '')).toBe(403);
+  expect(await ask('', '')).toBe(403);
 });
 
 function letter(number: number): DeadLetter {
