@@ -97,8 +97,8 @@ describe('the dry run of a rerun', () => {
     expect([handled.length, log.mock.calls.length]).toEqual(before);
   });
 
-  test('counts the ids that are given', async () => {
-    const ids = [1, 2, 9].map(idOf);
+  test('counts the ids that are given, each once', async () => {
+    const ids = [1, 2, 9, 1, 9].map(idOf);
     expect((await open().ask(RERUN, { body: { ...rerun, ids, dryRun: true } })).body).toEqual({
       dryRun: true,
       count: 2,
