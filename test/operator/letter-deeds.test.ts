@@ -169,6 +169,13 @@ describe('a deed on ids', () => {
     expect([...left.keys()]).toEqual([1, 3].map(idOf));
   });
 
+  test('tells that one is missing which was handled elsewhere before the drop', async () => {
+    const found = letters(1);
+    const deadLetters = { ...createMapDeadLetters(), get: async () => found.shift() };
+    const { ask } = open({ deadLetters });
+    expect(outcomesOf(await ask(DROP, { body: { ids: [idOf(1)] } }))).toEqual([`${idOf(1)} missing`]);
+  });
+
   test('works on 20 of up to 1,000, and gives back the others', async () => {
     const { ask, handled } = open({ parked: letters(41) });
     const ids = [...idsOf(1, 41), ...Array.from({ length: 959 }, (_, index) => `none_${index}`)];
