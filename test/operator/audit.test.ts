@@ -1,10 +1,10 @@
-import type { OperatorDeed } from 'posthorn/operator';
+import { type OperatorDeed, type OperatorIdentity, toOperator } from 'posthorn/operator';
 import { describe, expect, test } from 'vitest';
 import { fakeTime, passUntil } from '../support/fake-time.ts';
 import { nastyValues } from '../support/nasty-values.ts';
 import { throwing } from '../support/throwing.ts';
 import { expectProblem } from './expectations.ts';
-import { fetchOperator, type MountOptions } from './mounts.ts';
+import { fetchOperator, type MountOptions, PATH } from './mounts.ts';
 import { createOperated, idOf, letter, letters, record } from './operated.ts';
 
 const REPLAY = '/api/dead-letters/replay';
@@ -55,6 +55,47 @@ describe('audit', () => {
         rerun: { ...rerun, reason: 'wrong account' },
       },
     ]);
+  });
+
+  test('can be a method of a class, and has its `this`', async () => {
+    class Desk {
+      readonly path = PATH;
+      readonly #deeds: OperatorDeed[] = [];
+
+      authorize(): OperatorIdentity {
+        return { name: 'ada' };
+      }
+
+      audit(deed: OperatorDeed): void {
+        this.#deeds.push(deed);
+      }
+
+      get deeds(): readonly OperatorDeed[] {
+        return this.#deeds;
+      }
+    }
+    const desk = new Desk();
+    const { receiver } = createOperated({ parked: letters(1) });
+    const headers = { 'content-type': 'application/json' };
+    const request = new Request(`http://a${PATH}${DROP}`, {
+      ...{ method: 'POST', headers },
+      body: JSON.stringify({ ids: [idOf(1)] }),
+    });
+    expect((await toOperator(receiver, desk)(request)).status).toBe(200);
+    expect(desk.deeds).toMatchObject([{ deed: 'drop', ids: [idOf(1)] }]);
+  });
+
+  test('cannot change what is done', async () => {
+    const { ask, left, log } = open({
+      audit: (deed) => {
+        Object.assign(deed.ids, { length: 0 });
+        Object.assign(deed, { by: 'eve', deed: 'replay', ids: [idOf(3)] });
+      },
+    });
+    const { body } = await ask(DROP, { body: { ids: [idOf(1), idOf(2)] } });
+    expect(body.results?.map(({ id }) => id)).toEqual([idOf(1), idOf(2)]);
+    expect(left.size).toBe(20);
+    expect(log.mock.calls).toEqual([[`posthorn: operator=ada drop ${idOf(1)}=dropped ${idOf(2)}=dropped`]]);
   });
 
   test('is told of nothing that does nothing', async () => {
@@ -126,6 +167,14 @@ describe('the log', () => {
       [`posthorn: operator=ada drop ${idOf(2)}=dropped`],
       [`posthorn: operator=ada rerun ${idOf(2)}=processed`],
     ]);
+  });
+
+  test('has no line of a deed that reached nothing', async () => {
+    const { ask, log, receiver } = open();
+    await ask(REPLAY, { body: { selection: { type: 'dispute.*' } } });
+    await receiver.close();
+    await ask(REPLAY, { body: all });
+    expect(log.mock.calls).toEqual([]);
   });
 
   test('stays on one line, whatever names and ids hold', async () => {

@@ -131,6 +131,18 @@ describe('a failure of authorize', () => {
     ]);
   });
 
+  test('is a warning again after a minute, and no earlier', async () => {
+    const pass = fakeTime();
+    const { ask, warnings } = openWith(throwing('the sessions are away'));
+    const counts: number[] = [];
+    for (const ms of [0, 59_900, 200]) {
+      await pass(ms);
+      await passUntil(pass, ask('/api/none'));
+      counts.push(warnings.mock.calls.length);
+    }
+    expect(counts).toEqual([1, 1, 2]);
+  });
+
   test('is a warning also if it returns what names nobody, and shows no more of that than its type', async () => {
     const values = [true, 'ada', { user: 'ada' }, new Error('not logged in'), () => {}];
     const shown = [];

@@ -14,7 +14,7 @@ const functions: readonly (readonly [name: string, create: (...given: readonly u
 
 const invalid = (message: string | RegExp): object => errorOf('configuration_invalid', message);
 
-/** What a function throws. */
+/** Returns the value that a function throws. */
 function thrownBy(call: () => unknown): unknown {
   try {
     call();

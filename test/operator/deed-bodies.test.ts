@@ -104,6 +104,24 @@ test('a name that no handler has is answered with the nearest', async () => {
   expect((await open().ask(RERUN, { body })).body.detail).toContain('the nearest is "book"');
 });
 
+test('a megabyte of wrong handlers gets a short answer', async () => {
+  const { ask, handled } = open();
+  const wrongHandlers = [
+    Array.from({ length: 500_000 }, () => 7),
+    Array.from({ length: 100 }, () => 7),
+    Array.from({ length: 2_000 }, () => 'x'.repeat(500)),
+    Array.from({ length: 100 }, (_, index) => `${'x'.repeat(490)}${index}`),
+    ['x'.repeat(1_000_000)],
+  ];
+  for (const handlers of wrongHandlers) {
+    const body = { handlers, run: 'mend', selection: {} };
+    const detail = expectProblem(await ask(RERUN, { body }), 400, 'request_invalid');
+    expect(detail).toContain('handler');
+    expect(detail.length).toBeLessThan(2_000);
+  }
+  expect(handled).toEqual([]);
+});
+
 describe('the size of a body', () => {
   const padded = (bytes: number): string => JSON.stringify({ ids: [idOf(1)] }).padEnd(bytes);
 
@@ -135,8 +153,13 @@ describe('toOperator', () => {
   test('refuses a body that is cut short, which is not a defect', async () => {
     const printed = silenced('error');
     const { handled, receiver } = open();
+    const chunks = [new TextEncoder().encode(JSON.stringify({ ids: [idOf(1)] }))];
     const body = new ReadableStream({
-      pull: (controller) => controller.error(new Error('the connection was closed')),
+      pull: (controller) => {
+        const chunk = chunks.shift();
+        if (chunk === undefined) controller.error(new Error('the connection was closed'));
+        else controller.enqueue(chunk);
+      },
     });
     const response = await toOperator(receiver, ada)(requestWith(body));
     expect(response.status).toBe(400);

@@ -87,6 +87,7 @@ describe('a server that is away', () => {
     });
     const done = answer.body.results?.length ?? 0;
     expect(done).toBeLessThan(3);
+    expect(answer.body).toMatchObject({ stopped: { id: body.ids[done] } });
     expect(answer.body.next).toEqual({ ids: body.ids.slice(done) });
     const rest = await ask('/api/dead-letters/drop', { body: answer.body.next });
     expect(rest.body.results).toHaveLength(5 - done);
@@ -98,7 +99,7 @@ describe('a server that is away', () => {
     const answer = await fetchOperator(receiver)(REPLAY, { body: { ...all, after: idOf(1) } });
     expect(answer.body).toMatchObject({
       results: [],
-      stopped: { code: 'store_unavailable' },
+      stopped: { id: idOf(2), code: 'store_unavailable' },
       next: { selection: { until: NOW }, after: idOf(1) },
     });
     expect(left.size).toBe(3);
@@ -118,7 +119,7 @@ describe('a server that is away', () => {
     const { handled, receiver } = createOperated({ parked: letters(2) });
     await receiver.close();
     const answer = await fetchOperator(receiver)(REPLAY, { body: all });
-    expect(answer.body).toMatchObject({ results: [], stopped: { code: 'closing' } });
+    expect(answer.body).toMatchObject({ results: [], stopped: { id: idOf(1), code: 'closing' } });
     expect(handled).toEqual([]);
   });
 });
@@ -174,5 +175,25 @@ describe('a search among dead letters that are read slowly', () => {
       count: 23,
       next: { selection: { until: NOW }, after: idOf(23), dryRun: true },
     });
+  });
+
+  test('ends a dry run of ids after 20 seconds: what is left is a dry run too, each id once', async () => {
+    const pass = fakeTime();
+    const parked = letters(40);
+    const map = createMapDeadLetters(new Map(parked.map((one) => [one.id, one])));
+    const get: DeadLetters['get'] = async (id) => {
+      await pause(900);
+      return map.get(id);
+    };
+    const { handled, receiver } = createOperated({ deadLetters: { ...map, get } });
+    const ids = parked.map(({ id }) => id);
+    for (const deed of ['replay', 'drop']) {
+      const body = { ids: [...ids, ...ids], dryRun: true };
+      const asked = fetchOperator(receiver)(`/api/dead-letters/${deed}`, { body });
+      const answer = await passUntil(pass, asked);
+      expect(answer.body).toMatchObject({ dryRun: true, count: 23 });
+      expect(answer.body.next).toEqual({ ids: ids.slice(23), dryRun: true });
+    }
+    expect(handled).toEqual([]);
   });
 });

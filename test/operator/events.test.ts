@@ -58,7 +58,7 @@ describe('the list of events', () => {
     const { receiver } = createOperated({
       journal: {
         ...journal,
-        // It gives them all the same, as a journal of an application may.
+        // A journal of an application may give them all the same.
         list: (selection) => {
           selections.push(selection);
           return journal.list({ limit: selection?.limit });

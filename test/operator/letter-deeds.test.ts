@@ -1,4 +1,6 @@
+import type { DeadLetters } from 'posthorn';
 import { describe, expect, test } from 'vitest';
+import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { type Answer, type Ask, fetchOperator, type MountOptions } from './mounts.ts';
 import { createOperated, idOf, letter, letters, NOW } from './operated.ts';
 
@@ -64,6 +66,29 @@ describe('a deed on a selection', () => {
     });
     expect(handled).toEqual(idsOf(1, 25));
     expect([...left.keys()].sort()).toEqual(idsOf(1, 25).filter((_, index) => index % 2 === 1));
+  });
+
+  test('tries each once, though the store has forgotten the places of those that are gone', async () => {
+    const left = new Map(letters(45).map((one) => [one.id, one]));
+    const map = createMapDeadLetters(left);
+    const list: DeadLetters['list'] = ({ after = '', limit } = {}) =>
+      map.list({ after: left.has(after) ? after : undefined, limit });
+    const handle = ({ id }: { readonly id: string }): void => {
+      if (Number(id.slice(4)) % 2 === 1) throw new Error('still locked');
+    };
+    const { ask, handled } = open({ deadLetters: { ...map, list }, handle });
+    const answers = await toTheEnd(ask, REPLAY, all);
+    expect(answers.map(({ body }) => body.results?.length)).toEqual([20, 20, 5]);
+    expect(handled).toEqual(idsOf(1, 45));
+    expect(left.size).toBe(23);
+  });
+
+  test('ends now, though its selection ends in the future', async () => {
+    const { ask, left } = open({ parked: [...letters(21), letter(99, { parkedAt: NOW })] });
+    const selection = { until: NOW + 60_000 };
+    const answers = await toTheEnd(ask, DROP, { selection });
+    expect(answers[0]?.body.next).toMatchObject({ selection: { until: NOW } });
+    expect([...left.keys()]).toEqual([idOf(99)]);
   });
 
   test('leaves those that are parked meanwhile', async () => {
@@ -144,6 +169,13 @@ describe('a deed on ids', () => {
     expect([...left.keys()]).toEqual([1, 3].map(idOf));
   });
 
+  test('tells that one is missing which was handled elsewhere before the drop', async () => {
+    const found = letters(1);
+    const deadLetters = { ...createMapDeadLetters(), get: async () => found.shift() };
+    const { ask } = open({ deadLetters });
+    expect(outcomesOf(await ask(DROP, { body: { ids: [idOf(1)] } }))).toEqual([`${idOf(1)} missing`]);
+  });
+
   test('works on 20 of up to 1,000, and gives back the others', async () => {
     const { ask, handled } = open({ parked: letters(41) });
     const ids = [...idsOf(1, 41), ...Array.from({ length: 959 }, (_, index) => `none_${index}`)];
@@ -188,7 +220,7 @@ describe('a dry run', () => {
     expect([handled.length, left.size, log.mock.calls.length]).toEqual([0, 34, 0]);
   });
 
-  test('counts the ids that are given, and no other', async () => {
+  test('counts the ids that are given, each once, and no other', async () => {
     const { ask, handled } = open({
       parked: [
         ...letters(30),
@@ -197,7 +229,7 @@ describe('a dry run', () => {
         letter(33, { provider: 'stripe' }),
       ],
     });
-    const ids = [...idsOf(5, 28), ...[31, 32, 33, 99].map(idOf)];
+    const ids = [...idsOf(5, 28), ...[31, 32, 33, 99].map(idOf), ...idsOf(5, 9)];
     expect((await ask(REPLAY, { body: { ids, dryRun: true } })).body).toEqual({
       dryRun: true,
       count: 25,

@@ -207,6 +207,33 @@ test('a damaged dead letter is named at the end of the list, and hides no other'
   });
 });
 
+test('a damaged dead letter early among 70 is named on the first page and in the first portion', async () => {
+  const map = createMapDeadLetters(new Map(letters(70).map((one) => [one.id, one])));
+  const deadLetters: DeadLetters = {
+    ...map,
+    async *list(options) {
+      let isDamaged = false;
+      let left = options?.limit ?? 70;
+      for await (const one of map.list({ after: options?.after })) {
+        if (left === 0) break;
+        if (one.id === idOf(5)) isDamaged = true;
+        else {
+          left -= 1;
+          yield one;
+        }
+      }
+      if (isDamaged) throw new DeadLetterError('dead_letter_unreadable', `${idOf(5)} is damaged`);
+    },
+  };
+  const ask = fetchOperator(createOperated({ deadLetters }).receiver);
+  const unreadable = `${idOf(5)} is damaged`;
+  expect((await ask(LIST)).body).toMatchObject({ unreadable });
+  expect((await ask(`${LIST}?limit=10`)).body).toMatchObject({ after: idOf(11), unreadable });
+  const portion = (await ask(`${LIST}/replay`, { body: { selection: {} } })).body;
+  expect(portion).toMatchObject({ next: { after: idOf(21) }, unreadable });
+  expect(portion.results).toHaveLength(20);
+});
+
 test('a receiver without dead letters says so', async () => {
   const ask = fetchOperator(createOperated({ deadLetters: undefined }).receiver);
   for (const path of [LIST, `${LIST}/${idOf(1)}`])

@@ -1,10 +1,10 @@
-import type { EventContent } from 'posthorn/operator';
+import { type EventContent, type OperatorIdentity, toOperator } from 'posthorn/operator';
 import { describe, expect, test } from 'vitest';
 import { fakeTime, passUntil } from '../support/fake-time.ts';
 import { nastyValues } from '../support/nasty-values.ts';
 import { silenced } from '../support/silenced.ts';
 import { expectProblem } from './expectations.ts';
-import { fetchOperator, type MountOptions } from './mounts.ts';
+import { fetchOperator, type MountOptions, PATH } from './mounts.ts';
 import { bodyOf, createOperated, idOf, letter, record } from './operated.ts';
 
 const SECRET = 'DE89370400440532013000';
@@ -38,6 +38,24 @@ test('a mask decides what is seen of a dead letter and of an event', async () =>
   expect(asked).toEqual([content, content]);
 });
 
+test('a mask can be a method of a class, and has its `this`', async () => {
+  class Desk {
+    readonly path = PATH;
+    readonly #shown = '***';
+
+    authorize(): OperatorIdentity {
+      return { name: 'ada', bodies: true };
+    }
+
+    mask(): Pick<EventContent, 'body' | 'headers'> {
+      return { body: this.#shown, headers: {} };
+    }
+  }
+  const { receiver } = createOperated({ parked: [letter(1, { rawBody, headers })] });
+  const response = await toOperator(receiver, new Desk())(new Request(`http://a${PATH}${paths[0]}`));
+  expect(await response.json()).toMatchObject({ body: '***', headers: {} });
+});
+
 test('a mask is not asked for an operator without bodies, or where there is none', async () => {
   let asked = 0;
   const count = masking(() => {
@@ -55,7 +73,7 @@ test('a mask is not asked for an operator without bodies, or where there is none
 });
 
 describe('nothing of the event is shown if a mask', () => {
-  test('throws, also with the event in its message, which only the log has', async () => {
+  test('throws, also with the event in its message, which is not even printed', async () => {
     const failing = masking(({ body }) => {
       throw new Error(`cannot read ${body}`);
     });
@@ -67,6 +85,10 @@ describe('nothing of the event is shown if a mask', () => {
         expect(answer.text).not.toMatch(/iban|DE89/);
       }
       expect(printed).toHaveBeenCalledTimes(2);
+      for (const [line] of printed.mock.calls) {
+        expect(line).toMatch(/the option mask failed: .* (Syntax)?Error \[stack: /);
+        expect(line).not.toMatch(/iban|DE89|cannot read/);
+      }
       printed.mockClear();
     }
   });

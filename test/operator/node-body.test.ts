@@ -13,6 +13,7 @@ import { silenced } from '../support/silenced.ts';
 const MEBIBYTE = 1_048_576;
 
 function operator(): RequestListener {
+  silenced('info');
   const receiver = createReceiver({ signingKey: KEY, deadLetters: createMapDeadLetters() });
   return toNodeOperator(receiver, { path: '/operator', authorize: () => ({ name: 'anna' }) });
 }

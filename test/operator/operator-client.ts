@@ -103,7 +103,7 @@ export async function serveOperator(
   return new OperatorClient(await listenUntilTheEnd(toNodeOperator(receiver, { ...openToAll, ...options })));
 }
 
-/** The same by the Request and Response of the web. */
+/** Serves the interface by the Request and Response of the web. */
 export function operatorOverFetch(receiver: Receiver): OperatorClient {
   const operator = toOperator(receiver, openToAll);
   return new OperatorClient('http://backoffice.example', (url, init) => operator(new Request(url, init)));

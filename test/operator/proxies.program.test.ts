@@ -36,7 +36,7 @@ const refused = (wayOut: string) => ({
   text: expect.stringMatching(new RegExp(`"code":"origin_foreign".*${wayOut}`)),
 });
 
-/** What browsers send from the page of an origin: `Sec-Fetch-Site` only over TLS, and old ones never. */
+/** The headers of browsers from the page of an origin: `Sec-Fetch-Site` only over TLS, and old ones never. */
 const fromOwnPage = (origin: string) => ({ origin, 'sec-fetch-site': 'same-origin' });
 const fromOwnPageOfOld = (origin: string) => ({ origin });
 const fromForeignPage = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };

@@ -1,4 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import type { Report } from 'posthorn';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { pause } from '../../src/receiver/timing/process-clock.ts';
+import { fakeTime, passUntil } from '../support/fake-time.ts';
+import { HeldHandler } from '../support/held-handler.ts';
 import { fetchOperator } from './mounts.ts';
 import { createOperated, idOf, NOW, record } from './operated.ts';
 
@@ -21,7 +25,7 @@ describe('a rerun', () => {
     expect((await ask(RERUN, { body })).body).toEqual({ results: ended('processed') });
     expect((await ask(RERUN, { body })).body).toEqual({ results: ended('done') });
     expect(handled).toEqual([1, 3].map(idOf));
-    // What was done is not reported again.
+    // A rerun that was done is not reported again.
     expect((await ask('/api/deliveries')).body.deliveries).toHaveLength(2);
     await ask(RERUN, { body: { ...body, run: 'again' } });
     expect(handled).toHaveLength(4);
@@ -74,6 +78,45 @@ describe('a rerun', () => {
   });
 });
 
+describe('a report of a rerun', () => {
+  /** Serves a receiver whose rerun ends with the report of another one, changed. */
+  async function openWith(changes: Partial<Report>) {
+    const { receiver } = createOperated({ records: records(1) });
+    const report = await receiver.rerun(record(1), { handlers: ['book'], run: 'before' });
+    const rerunOnce = vi.spyOn(receiver, 'rerun').mockResolvedValue({ ...report, ...changes });
+    onTestFinished(() => void rerunOnce.mockRestore());
+    return fetchOperator(receiver);
+  }
+
+  const skippedBy = (skipped: 'handled_before' | 'superseded') => [
+    { name: 'mail', ok: true, durationMs: 1 },
+    { name: 'book', ok: true, durationMs: 1, skipped },
+  ];
+
+  test.each([
+    ['superseded', { handlers: skippedBy('superseded') }],
+    ['processed', { handlers: skippedBy('handled_before') }],
+    ['done', { outcome: 'duplicate' }],
+    ['busy', { outcome: 'busy' }],
+  ] as const)('becomes %s', async (outcome, changes) => {
+    const ask = await openWith(changes);
+    const { body } = await ask(RERUN, { body: { ...rerun, ids: [idOf(1)] } });
+    expect(body.results).toEqual([{ id: idOf(1), type: 'transfer.succeeded', outcome }]);
+  });
+});
+
+test('a rerun that takes longer than 20 seconds goes on after the answer', async () => {
+  const pass = fakeTime();
+  const { ask, handled } = open(records(3), () => pause(12_000));
+  const { body } = await passUntil(pass, ask(RERUN, { body: { ...rerun, selection: {} } }));
+  expect(body.results?.map(({ outcome }) => outcome)).toEqual(['processed', 'running']);
+  expect(body.next).toMatchObject({ after: idOf(2) });
+  await pass(5_000);
+  const again = await ask(RERUN, { body: { ...rerun, ids: [1, 2].map(idOf) } });
+  expect(again.body.results?.map(({ outcome }) => outcome)).toEqual(['done', 'done']);
+  expect(handled).toEqual([1, 2].map(idOf));
+});
+
 describe('the dry run of a rerun', () => {
   test('counts what would be done, of all portions, and does nothing', async () => {
     const { ask, handled, log } = open([
@@ -97,14 +140,33 @@ describe('the dry run of a rerun', () => {
     expect([handled.length, log.mock.calls.length]).toEqual(before);
   });
 
-  test('counts the ids that are given', async () => {
-    const ids = [1, 2, 9].map(idOf);
+  test('counts the ids that are given, each once', async () => {
+    const ids = [1, 2, 9, 1, 9].map(idOf);
     expect((await open().ask(RERUN, { body: { ...rerun, ids, dryRun: true } })).body).toEqual({
       dryRun: true,
       count: 2,
       counts: [
         { prospect: 'wouldRun', count: 2 },
         { prospect: 'missing', count: 1 },
+      ],
+    });
+  });
+
+  test('counts an event that is running among those whose handlers would run', async () => {
+    const held = new HeldHandler();
+    const { receiver } = createOperated({ records: records(3), handle: held.handle });
+    const ask = fetchOperator(receiver);
+    const running = receiver.rerun(record(1), { handlers: ['book'], run: 'mend' });
+    const call = await held.calls.nth(1);
+    const { body } = await ask(RERUN, { body: { ...rerun, selection: {}, dryRun: true } });
+    call.succeed();
+    await running;
+    expect(body).toEqual({
+      dryRun: true,
+      count: 3,
+      counts: [
+        { prospect: 'running', count: 1 },
+        { prospect: 'wouldRun', count: 2 },
       ],
     });
   });

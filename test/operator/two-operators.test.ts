@@ -17,6 +17,10 @@ test.each(['replay', 'drop'])(
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
     expect([...handled].sort()).toEqual(deed === 'replay' ? idsOf(20) : []);
     expect(left.size).toBe(0);
+    const ended = deed === 'replay' ? 'processed' : 'dropped';
+    const results = answers.flatMap(({ body }) => body.results ?? []);
+    const ids = results.filter(({ outcome }) => outcome === ended).map(({ id }) => id);
+    expect(ids.sort()).toEqual(idsOf(20));
   },
 );
 

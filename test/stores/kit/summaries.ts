@@ -157,7 +157,7 @@ const promises: Record<string, SummariesCase['check']> = {
   },
 };
 
-/** What dead letters that list summaries must do besides `serverDeadLettersConformance`. */
+/** The requirements of dead letters that list summaries, besides `serverDeadLettersConformance`. */
 export const summariesConformance: readonly SummariesCase[] = Object.entries(promises).map(
   ([name, check]) => ({ name, check }),
 );
