@@ -19,8 +19,6 @@ async function replayByTwo(deadLetters: DeadLetters, place: WorkerPlace): Promis
     operators.map(({ client }) => resultsOf(client.follow('dead-letters/replay', { selection: {} }))),
   );
   expect(await readAll(deadLetters.list())).toEqual([]);
-  const hasProcessed = results.map((own) => own.some(({ outcome }) => outcome === 'processed'));
-  expect(hasProcessed).toEqual([true, true]);
   const both = results.flat().toSorted((one, other) => (one.id < other.id ? -1 : 1));
   const processed = both.filter(({ outcome }) => outcome === 'processed');
   expect(processed.map(({ id }) => id)).toEqual(ids);
