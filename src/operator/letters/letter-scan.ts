@@ -52,11 +52,12 @@ export class LetterScan {
     while (!this.#isOver()) {
       const { listed, isLast } = await this.#list();
       for (const letter of listed) {
-        const isBehind = letter.parkedAt < (this.#parkedAt ?? letter.parkedAt);
-        if (isBehind) continue;
-        yield letter;
-        this.#after = letter.id;
-        this.#parkedAt = letter.parkedAt;
+        const { id, parkedAt } = letter;
+        // A store that has forgotten the place begins with the first one again.
+        const isAhead = parkedAt >= (this.#parkedAt ?? parkedAt);
+        if (isAhead) yield letter;
+        this.#after = id;
+        if (isAhead) this.#parkedAt = parkedAt;
       }
       this.#isWhole = isLast;
       if (isLast) return;
