@@ -28,7 +28,7 @@ export function createOperator(
   };
 }
 
-/** Mounts it before body parsers. A hook of Fastify also gets the requests for which there is no route. */
+/** Mounts it before body parsers. A hook of Fastify also gets the requests that have no route. */
 export function mountOperatorOn(adapter: AbstractHttpAdapter, operator: NodeOperatorHandler): void {
   if (adapter.getType() === 'express') adapter.use(operator);
   else adapter.getInstance<Hooks>().addHook('onRequest', (...parts) => answerInHook(operator, ...parts));

@@ -8,24 +8,27 @@ const MOST_EVENTS = 200;
 const MOST_OTHERS = 20;
 
 /** A report as it is kept and shown: without errors, which may hold whole requests. */
-export interface ShownReport {
-  readonly outcome: Report['outcome'];
-  readonly source: Report['source'];
-  readonly status: number;
-  readonly code?: string | undefined;
+export interface ShownReport
+  extends Pick<
+    Report,
+    | 'outcome'
+    | 'source'
+    | 'status'
+    | 'code'
+    | 'event'
+    | 'attempt'
+    | 'final'
+    | 'late'
+    | 'answerSent'
+    | 'receivedAt'
+    | 'durationMs'
+    | 'endpointAtRisk'
+    | 'warnings'
+    | 'rerun'
+    | 'handlers'
+  > {
   /** The message of the error. */
   readonly message?: string | undefined;
-  readonly event?: Report['event'];
-  readonly attempt?: number | undefined;
-  readonly final?: boolean | undefined;
-  readonly late: boolean;
-  readonly answerSent: boolean;
-  readonly receivedAt: number;
-  readonly durationMs: number;
-  readonly endpointAtRisk: boolean;
-  readonly warnings: readonly string[];
-  readonly rerun?: Report['rerun'];
-  readonly handlers: Report['handlers'];
 }
 
 /** Keeps the last reports of a receiver in this process. Strangers push no event out. */

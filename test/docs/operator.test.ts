@@ -71,7 +71,7 @@ async function importSnippet(text: string) {
   return import(pathToFileURL(file).href);
 }
 
-test('the mount with tokens names who has one, and nobody without one in the environment', async () => {
+test('the mount with tokens names the person of a token, and nobody if the environment has none', async () => {
   const ask = async (expected: string | undefined, sent: string | undefined) => {
     vi.stubEnv('BEN_TOKEN', expected);
     onTestFinished(() => void vi.unstubAllEnvs());

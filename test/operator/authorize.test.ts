@@ -154,7 +154,7 @@ describe('a failure of authorize', () => {
     expect(shown).toEqual(['boolean', 'string', 'Object', 'Error', 'function']);
   });
 
-  test('is no warning if it returns nothing', async () => {
+  test('is not warned of if it returns nothing', async () => {
     for (const value of [undefined, null, false]) {
       const { ask, warnings } = openWith(() => value);
       await ask('/api/health');

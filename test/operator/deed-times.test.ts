@@ -47,7 +47,7 @@ describe('a deed after 20 seconds', () => {
   });
 });
 
-describe('an operator who has gone', () => {
+describe('a request whose operator has gone', () => {
   test('stops the deed before the next dead letter', async () => {
     const held = new HeldHandler();
     const { handled, left, receiver } = createOperated({ parked: letters(3), handle: held.handle });

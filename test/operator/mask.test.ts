@@ -56,7 +56,7 @@ test('a mask can be a method of a class, and has its `this`', async () => {
   expect(await response.json()).toMatchObject({ body: '***', headers: {} });
 });
 
-test('a mask is not asked for an operator without bodies, or where there is none', async () => {
+test('a mask is not asked for an operator without bodies, or without the option', async () => {
   let asked = 0;
   const count = masking(() => {
     asked += 1;

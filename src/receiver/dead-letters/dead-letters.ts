@@ -17,8 +17,9 @@ export interface DeadLetters {
   remove(id: string): Promise<boolean>;
   /**
    * Lists dead letters in the order of `parkedAt`, the oldest first, each at most once. `after` is the id of
-   * the last dead letter seen, which may have been removed since. Rejects if the dead letters cannot be
-   * reached. `receiver.health` counts up to 1,000 of them by it, or by `summaries`.
+   * the last dead letter seen, which may have been removed since. A damaged one does not count for `limit`.
+   * Rejects if the dead letters cannot be reached. `receiver.health` counts up to 1,000 of them by it, or by
+   * `summaries`.
    */
   list(options?: {
     readonly after?: string | undefined;

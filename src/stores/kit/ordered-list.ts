@@ -26,7 +26,7 @@ export interface StoredLetter extends StoredText, PlacedLetter {}
 export interface StoredHead extends PlacedLetter {
   /** The text in front of `BODY_MARK`; empty if that is not within `LONGEST_HEAD` characters. */
   readonly head: string;
-  /** The reason why there is no dead letter to read, if the server knows that. */
+  /** The reason why the dead letter cannot be read, if the server knows that. */
   readonly damage?: string | undefined;
 }
 
