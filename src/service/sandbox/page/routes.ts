@@ -1,12 +1,12 @@
+import { icon } from '../../../page/icon.ts';
+import { pageStyle } from '../../../page/style.ts';
 import type { Answer } from '../answer.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { RefusedError } from '../refused-error.ts';
 import type { ActivityStream } from './activity-stream.ts';
 import type { Advice } from './advice.ts';
 import { pageHtml } from './html.ts';
-import { icon } from './icon.ts';
 import { pageScript } from './script.ts';
-import { pageStyle } from './style.ts';
 
 /**
  * The files beside the page. They are texts in modules, so that both builds and the sources find them in the

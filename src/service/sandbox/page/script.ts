@@ -1,6 +1,6 @@
+import { elementsScript } from '../../../page/elements.ts';
 import { clockScript } from './scripts/clock.ts';
 import { curlScript } from './scripts/curl.ts';
-import { elementsScript } from './scripts/elements.ts';
 import { eventsScript } from './scripts/events.ts';
 import { filterScript } from './scripts/filter.ts';
 import { jsonScript } from './scripts/json.ts';
