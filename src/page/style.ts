@@ -1,5 +1,5 @@
-/** The look of the page, light or dark like the reader's system. */
-export const pageStyle: string = `
+/** The look of both pages, light or dark like the reader's system. */
+export const sharedStyle: string = `
 :root {
   --text: #1c1b18; --minor: #5c5a53; --page: #f6f5f1; --panel: #fff; --line: #d6d3c9;
   --accent: #7a4f00; --on-accent: #fff;
@@ -30,19 +30,9 @@ h3 { font-size: .95rem; margin: .75rem 0 .25rem; }
 p { margin: 0 0 .5rem; }
 p:empty { margin: 0; }
 code, pre, time, textarea, .id { font-family: ui-monospace, monospace; font-size: .9em; }
-main, .controls { display: grid; gap: 1rem; align-content: start; min-width: 0; }
-main > *, .controls > * { min-width: 0; }
-main > section, .controls > section {
-  background: var(--panel); border: 1px solid var(--line); border-radius: .5rem; padding: 1rem;
-}
-@media (min-width: 60rem) {
-  main { grid-template-columns: minmax(20rem, 26rem) minmax(0, 1fr); }
-}
 ul, ol { list-style: none; margin: 0; padding: 0; }
 li + li { border-top: 1px solid var(--line); }
-#events > li, #webhooks > li, #quotes > li { padding: .6rem 0; }
 .minor { color: var(--minor); font-size: .9em; }
-.time { font-size: 1.1rem; }
 .note { background: var(--waiting-page); color: var(--waiting); padding: .5rem; border-radius: .25rem; }
 .badge { border-radius: .25rem; padding: .05rem .45rem; font-size: .85em; white-space: normal; margin: 0; }
 .good { background: var(--good-page); color: var(--good); }
@@ -54,16 +44,12 @@ li + li { border-top: 1px solid var(--line); }
 .refused { background: var(--refused-page); color: var(--refused); }
 .line { display: flex; flex-wrap: wrap; gap: .15rem .6rem; align-items: baseline; margin: 0; }
 .line > * { min-width: 0; }
-#events .name { font-weight: 600; }
-#events ol { margin: .35rem 0 0 .25rem; border-left: 2px solid var(--line); }
-#events ol > li { border: 0; padding: .15rem 0 .15rem .75rem; }
 summary { cursor: pointer; }
 summary .line { display: inline-flex; max-width: calc(100% - 1.5rem); vertical-align: top; }
 pre {
   margin: 0 0 .5rem; padding: .5rem; background: var(--code-page); border-radius: .25rem;
   white-space: pre-wrap; overflow-wrap: anywhere;
 }
-form { display: grid; gap: .5rem; }
 fieldset { border: 1px solid var(--line); border-radius: .25rem; margin: 0; padding: .25rem .75rem .5rem; }
 fieldset label { display: block; padding: .2rem 0 .2rem 1.6rem; }
 fieldset input { width: 1rem; margin: 0 .35rem 0 -1.6rem; }
@@ -80,15 +66,10 @@ button.quiet {
 }
 button.quiet:hover { border-color: var(--accent); }
 .actions { display: flex; flex-wrap: wrap; gap: .4rem; margin: .25rem 0 0; }
-#events .actions { margin: 0; }
-@media (min-width: 40rem) {
-  #events .actions, #clear { margin-left: auto; }
-}
 .filter { display: flex; flex-wrap: wrap; gap: .4rem .75rem; align-items: center; margin-bottom: .5rem; }
 .filter label { font-size: .9em; }
 .filter select { width: auto; min-width: 6rem; max-width: 14rem; padding: .2rem .3rem; font-size: .9em; }
 .filter p { margin: 0; }
-.command { display: grid; gap: .25rem; justify-items: start; margin-bottom: .5rem; }
 button[aria-disabled="true"] {
   background: none; color: var(--minor); border: 1px dashed var(--minor); cursor: not-allowed;
 }

@@ -1,5 +1,5 @@
+import { CONTENT_SECURITY_POLICY } from '../../../page/content-security-policy.ts';
 import { icon } from '../../../page/icon.ts';
-import { pageStyle } from '../../../page/style.ts';
 import type { Answer } from '../answer.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { RefusedError } from '../refused-error.ts';
@@ -7,6 +7,7 @@ import type { ActivityStream } from './activity-stream.ts';
 import type { Advice } from './advice.ts';
 import { pageHtml } from './html.ts';
 import { pageScript } from './script.ts';
+import { pageStyle } from './style.ts';
 
 /**
  * The files beside the page. They are texts in modules, so that both builds and the sources find them in the
@@ -18,20 +19,6 @@ export const pageFiles: ReadonlyMap<string, { readonly text: string; readonly co
     ['style.css', { text: pageStyle, contentType: 'text/css' }],
     ['icon.svg', { text: icon, contentType: 'image/svg+xml' }],
   ]);
-
-/** The page loads only its own files, has no inline script, and makes no text into markup (Trusted Types). */
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'self'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join('; ');
 
 const headers = {
   'content-security-policy': CONTENT_SECURITY_POLICY,

@@ -1,4 +1,5 @@
 import { elementsScript } from '../../../page/elements.ts';
+import { activityScript } from './scripts/activity.ts';
 import { clockScript } from './scripts/clock.ts';
 import { curlScript } from './scripts/curl.ts';
 import { eventsScript } from './scripts/events.ts';
@@ -14,6 +15,7 @@ import { webhooksScript } from './scripts/webhooks.ts';
 /** The script of the page: one module, with its parts in the order of their dependencies. */
 export const pageScript: string = [
   elementsScript,
+  activityScript,
   jsonScript,
   clockScript,
   outcomesScript,
