@@ -24,7 +24,7 @@ interface AnswerBody {
   readonly next?: object;
   readonly deadLetters?: readonly { readonly id: string; readonly message: string }[];
   readonly events?: readonly { readonly id: string }[];
-  readonly deliveries?: readonly { readonly event?: { readonly id: string } }[];
+  readonly deliveries?: readonly { readonly source: string; readonly event?: { readonly id: string } }[];
   readonly results?: readonly { readonly id: string; readonly outcome: string }[];
 }
 
