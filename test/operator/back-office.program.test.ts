@@ -9,7 +9,7 @@ import { ampleDeadlines } from '../support/limits.ts';
 import { listenUntilTheEnd } from '../support/listen.ts';
 import { KEY } from '../support/served.ts';
 import { silenced } from '../support/silenced.ts';
-import type { AnswerBody } from './operator-client.ts';
+import type { AnswerBody } from './mounts.ts';
 
 const TOKEN = 'token_of_the_back_office';
 const BEARER = ['--header', `Authorization: Bearer ${TOKEN}`];

@@ -9,10 +9,12 @@ import { openDirectly } from '../support/open-endpoint.ts';
 import { silenced } from '../support/silenced.ts';
 import { until } from '../support/until.ts';
 import { type JournalPlace, onPostgres, onSqlite } from './journals.ts';
-import { type Answer, type OperatorClient, resultsOf, serveOperator } from './operator-client.ts';
-import { startOperator } from './workers.ts';
+import { type Answer, type Ask, serveOperator } from './mounts.ts';
+import { pages, resultsOf } from './to-the-end.ts';
+import { isCutOff, startOperator } from './workers.ts';
 
 const COUNT = 300;
+const RERUN_PATH = '/api/events/rerun';
 const RERUN = { handlers: ['book'], run: 'correction', reason: 'a wrong rate' } as const;
 const selection = { type: 'transfer.succeeded' } as const;
 
@@ -28,26 +30,23 @@ async function receiveAll({ journal, register, store }: JournalPlace): Promise<r
   return succeeded.map(({ id }) => id).toSorted();
 }
 
-async function listed(
-  client: OperatorClient,
-  query: Readonly<Record<string, string>>,
-): Promise<readonly JournalEntry[]> {
+async function listed(ask: Ask, query: Readonly<Record<string, string>>): Promise<readonly JournalEntry[]> {
   const all: JournalEntry[] = [];
-  for await (const { events = [] } of client.pages('events', query)) all.push(...events);
+  for await (const { events = [] } of pages(ask, '/api/events', query)) all.push(...events);
   return all;
 }
 
 /** Follows a rerun until its process is killed; resolves with the request that got no answer. */
-async function followUntilKilled(client: OperatorClient): Promise<object> {
+async function followUntilKilled(ask: Ask): Promise<object> {
   let next: object = { ...RERUN, selection };
   try {
     for (;;) {
-      const { body, text }: Answer = await client.post('events/rerun', next);
+      const { body, text }: Answer = await ask(RERUN_PATH, { body: next });
       if (body.next === undefined) throw new Error(`the rerun ended before the kill: ${text}`);
       next = body.next;
     }
   } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
+    if (!isCutOff(error)) throw error;
     return next;
   }
 }
@@ -64,17 +63,17 @@ describe('the journal of an interface of operators', () => {
       const opened = await open();
       const succeeded = await receiveAll(opened);
       const { receiver } = openDirectly({ store: opened.store, journal: opened.journal }, opened.register);
-      const client = await serveOperator(receiver);
-      const all = await listed(client, { limit: '200' });
+      const ask = await serveOperator(receiver);
+      const all = await listed(ask, { limit: '200' });
       expect(all.length).toBe(COUNT + 2);
       const times = all.map(({ firstReceivedAt }) => firstReceivedAt);
       expect(times).toEqual(times.toSorted((one, other) => one - other));
-      const processed = await listed(client, { outcome: 'processed', limit: '70' });
+      const processed = await listed(ask, { outcome: 'processed', limit: '70' });
       expect(processed.map(({ id }) => id).toSorted()).toEqual(succeeded);
-      expect(await listed(client, { type: 'transfer.failed' })).toMatchObject([{ outcome: 'failed' }]);
-      expect(await listed(client, { outcome: 'ignored' })).toMatchObject([{ type: 'merchant.created' }]);
+      expect(await listed(ask, { type: 'transfer.failed' })).toMatchObject([{ outcome: 'failed' }]);
+      expect(await listed(ask, { outcome: 'ignored' })).toMatchObject([{ type: 'merchant.created' }]);
       const [since, end] = [times[80] ?? 0, times[250] ?? 0];
-      const between = await listed(client, { since: String(since), until: String(end), type: 'transfer.*' });
+      const between = await listed(ask, { since: String(since), until: String(end), type: 'transfer.*' });
       expect(between).toEqual(
         all.filter(
           ({ firstReceivedAt, type }) =>
@@ -82,9 +81,9 @@ describe('the journal of an interface of operators', () => {
         ),
       );
       const [{ id, resource } = { id: '', resource: '' }] = processed;
-      const ofResource = await listed(client, { resource: String(resource) });
+      const ofResource = await listed(ask, { resource: String(resource) });
       expect(ofResource).toEqual(all.filter((entry) => entry.resource === resource));
-      const shown = await client.get(`events/${id}`);
+      const shown = await ask(`/api/events/${id}`);
       expect(shown.body.body).toContain(`"id":"${id}"`);
     });
 
@@ -98,14 +97,14 @@ describe('the journal of an interface of operators', () => {
       const killing = until('a third was run', async () => {
         return (await opened.bookings()).length > before.length + 100;
       }).then(() => killed.kill('SIGKILL'));
-      const [unanswered] = await Promise.all([followUntilKilled(killed.client), killing]);
+      const [unanswered] = await Promise.all([followUntilKilled(killed.ask), killing]);
       await killed.exit;
-      const { client } = await startOperator(opened.place, receiver);
-      const results = [...(await resultsOf(client.follow('events/rerun', unanswered)))];
+      const { ask } = await startOperator(opened.place, receiver);
+      const results = [...(await resultsOf(ask, RERUN_PATH, unanswered))];
       // The claim of the killed process ends.
       const again = { ...RERUN, selection };
       await until('all were run', async () => {
-        results.push(...(await resultsOf(client.follow('events/rerun', again))));
+        results.push(...(await resultsOf(ask, RERUN_PATH, again)));
         return results.slice(-COUNT).every(({ outcome }) => outcome === 'done');
       });
       expect(

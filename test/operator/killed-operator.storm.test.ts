@@ -9,21 +9,22 @@ import { useRedis } from '../stores/redis/fixture.ts';
 import { ampleTime } from '../support/limits.ts';
 import { readAll } from '../support/read-all.ts';
 import { until } from '../support/until.ts';
-import { type AnswerBody, type OperatorClient, type OperatorResult, resultsOf } from './operator-client.ts';
-import { createLog, fill, ids, startOperator, type WorkerPlace } from './workers.ts';
+import type { Ask, OperatorResult } from './mounts.ts';
+import { portions, resultsOf } from './to-the-end.ts';
+import { createLog, fill, ids, isCutOff, startOperator, type WorkerPlace } from './workers.ts';
 
 /** Once these times are over, nothing is left of the run of a killed process. */
 const receiver = { leaseMs: 5_000, deadlineMs: 8_000, maxRunMs: 10_000 } as const;
 
-const replayAll = (client: OperatorClient): AsyncIterable<AnswerBody> =>
-  client.follow('dead-letters/replay', { selection: {} });
+const REPLAY = '/api/dead-letters/replay';
 
 /** Follows the deed until its process is killed. */
-async function untilKilled(client: OperatorClient, results: OperatorResult[]): Promise<void> {
+async function untilKilled(ask: Ask, results: OperatorResult[]): Promise<void> {
   try {
-    for await (const answer of replayAll(client)) results.push(...(answer.results ?? []));
+    for await (const answer of portions(ask, REPLAY, { selection: {} }))
+      results.push(...(answer.results ?? []));
   } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
+    if (!isCutOff(error)) throw error;
   }
 }
 
@@ -38,11 +39,11 @@ async function replayWithKill(
 ): Promise<void> {
   await fill(deadLetters);
   const killed = await startOperator(place, receiver);
-  const { client } = await startOperator(place, receiver);
+  const { ask } = await startOperator(place, receiver);
   const seen: OperatorResult[] = [];
-  const ended = untilKilled(killed.client, seen);
+  const ended = untilKilled(killed.ask, seen);
   await until('some events were handled', async () => (await runs()).length > 30);
-  const going = resultsOf(replayAll(client));
+  const going = resultsOf(ask, REPLAY);
   await until('a third was handled', async () => (await runs()).length > 70);
   killed.kill('SIGKILL');
   await Promise.all([killed.exit, ended]);
@@ -52,7 +53,7 @@ async function replayWithKill(
   expect(ids.filter((id) => !ran.has(id) && !listed.includes(id))).toEqual([]);
   expect(seen.filter(({ id, outcome }) => outcome === 'processed' && listed.includes(id))).toEqual([]);
   await until('nothing is left of the run of the killed process', async () => {
-    await resultsOf(replayAll(client));
+    await resultsOf(ask, REPLAY);
     return (await readAll(deadLetters.list())).length === 0;
   });
 }

@@ -12,8 +12,9 @@ import { ampleDeadlines, ampleTime } from '../support/limits.ts';
 import { KEY } from '../support/served.ts';
 import { silenced } from '../support/silenced.ts';
 import type { StoreOfLetters } from './many-letters.ts';
-import { operatorOverFetch, serveOperator } from './operator-client.ts';
+import { fetchOperator, serveOperator } from './mounts.ts';
 
+const LETTERS = '/api/dead-letters';
 const MEBIBYTE = 1_048_576;
 const filler = 'é'.repeat(4 * MEBIBYTE);
 
@@ -55,8 +56,8 @@ describe('a dead letter with a body of 8 MB', () => {
   };
   const cases = [
     { store: 'PostgreSQL', over: 'Node.js http', mount: serveOperator },
-    { store: 'PostgreSQL', over: 'fetch', mount: operatorOverFetch },
-    { store: 'SQLite', over: 'fetch', mount: operatorOverFetch },
+    { store: 'PostgreSQL', over: 'fetch', mount: fetchOperator },
+    { store: 'SQLite', over: 'fetch', mount: fetchOperator },
     { store: 'Redis', over: 'Node.js http', mount: serveOperator },
   ];
 
@@ -69,7 +70,7 @@ describe('a dead letter with a body of 8 MB', () => {
       const receiver = createReceiver({ signingKey: KEY, ...ampleDeadlines, ...opened })
         .on('transfer.succeeded', (event) => void lengths.push(JSON.stringify(event.data).length))
         .observe(() => {});
-      const client = await mount(receiver);
+      const ask = await mount(receiver);
       const others = inOrder(['before', 'between', 'after']);
       const [before, between, after] = others.map(({ parkedAt }) => parkedAt);
       const large = [
@@ -78,21 +79,21 @@ describe('a dead letter with a body of 8 MB', () => {
       ];
       for (const each of [...others, ...large]) await opened?.deadLetters.put(each);
 
-      const list = await client.get('dead-letters');
+      const list = await ask(LETTERS);
       const ids = list.body.deadLetters?.map(({ id }) => id);
       expect(ids).toEqual(['before', 'large_1', 'between', 'large_2', 'after']);
       expect(list.text.length).toBeLessThan(5_000);
 
-      const shown = await client.get('dead-letters/large_1');
+      const shown = await ask(`${LETTERS}/large_1`);
       expect(shown.body.body === Buffer.from(large[0]?.rawBody ?? []).toString()).toBe(true);
 
-      const replayed = await client.post('dead-letters/replay', { ids: ['large_1'] });
+      const replayed = await ask(`${LETTERS}/replay`, { body: { ids: ['large_1'] } });
       expect(replayed.body.results).toMatchObject([{ id: 'large_1', outcome: 'processed' }]);
       expect(lengths).toEqual([JSON.stringify({ filler }).length]);
-      const dropped = await client.post('dead-letters/drop', { ids: ['large_2'] });
+      const dropped = await ask(`${LETTERS}/drop`, { body: { ids: ['large_2'] } });
       expect(dropped.body.results).toMatchObject([{ id: 'large_2', outcome: 'dropped' }]);
       expect(lengths.length).toBe(1);
-      const left = (await client.get('dead-letters')).body.deadLetters?.map(({ id }) => id);
+      const left = (await ask(LETTERS)).body.deadLetters?.map(({ id }) => id);
       expect(left).toEqual(['before', 'between', 'after']);
     },
   );

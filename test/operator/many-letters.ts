@@ -4,7 +4,8 @@ import { letter } from '../cli/letters.ts';
 import { ampleDeadlines } from '../support/limits.ts';
 import { KEY } from '../support/served.ts';
 import { silenced } from '../support/silenced.ts';
-import { type OperatorClient, resultsOf, serveOperator } from './operator-client.ts';
+import { type Ask, serveOperator } from './mounts.ts';
+import { pages, portions, resultsOf } from './to-the-end.ts';
 
 /** A store, and dead letters beside it. */
 export interface StoreOfLetters {
@@ -12,6 +13,7 @@ export interface StoreOfLetters {
   readonly deadLetters: DeadLetters;
 }
 
+const LETTERS = '/api/dead-letters';
 const COUNT = 10_000;
 const FIRST_PARKED_AT = Date.now() - 86_400_000;
 
@@ -39,14 +41,8 @@ async function fill({ put }: DeadLetters): Promise<void> {
     await Promise.all(Array.from({ length: atOnce }, (_, index) => put(letterAt(start + index))));
 }
 
-/** Proves that a deed took those of a selection, the first of which has this index, and no neighbour. */
-async function expectLeft(client: OperatorClient, first: number): Promise<void> {
-  for (const start of [0, 5_000, COUNT - 40]) {
-    const [taken, left] = [idAt(start + first), idAt(start + 2)];
-    expect((await client.get(`dead-letters/${taken}`)).status, taken).toBe(404);
-    expect((await client.get(`dead-letters/${left}`)).status, left).toBe(200);
-  }
-}
+/** Serves an interface of the filled store, and notes which events it runs. */
+type Serve = () => Promise<{ readonly ask: Ask; readonly runs: readonly string[] }>;
 
 /** The tests of an interface whose store has ten thousand dead letters. */
 export function describeManyLetters(open: () => Promise<StoreOfLetters>): void {
@@ -57,79 +53,89 @@ export function describeManyLetters(open: () => Promise<StoreOfLetters>): void {
       await fill(opened.deadLetters);
     });
 
-    const serve = async (): Promise<{ client: OperatorClient; runs: string[] }> => {
+    const serve: Serve = async () => {
       silenced('info');
       const runs: string[] = [];
       const receiver = createReceiver({ signingKey: KEY, ...ampleDeadlines, ...opened })
         .on('*', ({ id }) => void runs.push(id))
         .observe(() => {});
-      return { client: await serveOperator(receiver), runs };
+      return { ask: await serveOperator(receiver), runs };
     };
 
-    const listed = async (
-      client: OperatorClient,
-      query: Readonly<Record<string, string>>,
-    ): Promise<readonly string[]> => {
-      const all: string[] = [];
-      for await (const { deadLetters = [] } of client.pages('dead-letters', query))
-        all.push(...deadLetters.map(({ id }) => id));
-      return all;
-    };
-
-    test('pages through all of them give each once, the oldest first', async () => {
-      const { client } = await serve();
-      const ids: string[] = [];
-      const times: number[] = [];
-      for await (const { deadLetters = [] } of client.pages('dead-letters', { limit: '200' })) {
-        expect(deadLetters.length).toBeLessThanOrEqual(200);
-        ids.push(...deadLetters.map(({ id }) => id));
-        times.push(...deadLetters.map(({ parkedAt }) => parkedAt));
-      }
-      expect(times).toEqual(times.toSorted((one, other) => one - other));
-      expect(ids.toSorted()).toEqual(idsWhere(() => true));
-    });
-
-    test('a list has those that match its filters', async () => {
-      const { client } = await serve();
-      const timedOut = await listed(client, { reason: 'handler_timeout', limit: '7' });
-      expect(timedOut).toEqual(idsWhere((index) => index % 40 === 1));
-      const [since, until] = [String(parkedAtOf(3_000)), String(parkedAtOf(3_300))];
-      const between = await listed(client, { type: 'transfer.*', since, until, limit: '200' });
-      expect(between.toSorted()).toEqual(idsWhere((index) => index >= 3_000 && index < 3_300));
-    });
-
-    test.each(['dead-letters/replay', 'dead-letters/drop'] as const)(
-      'a dry run of %s counts a selection, and does nothing',
-      async (deed) => {
-        const { client, runs } = await serve();
-        let counted = 0;
-        const selection = { type: 'transfer.*', until: parkedAtOf(6_000) };
-        for await (const { count = 0 } of client.follow(deed, { selection, dryRun: true })) counted += count;
-        expect(counted).toBe(6_000);
-        expect(runs).toEqual([]);
-      },
-    );
-
-    test('a replay of a selection runs each once, and takes no other', async () => {
-      const { client, runs } = await serve();
-      const ids = idsWhere((index) => index % 40 === 0);
-      const answers = client.follow('dead-letters/replay', { selection: { type: 'transfer.failed' } });
-      const results = await resultsOf(answers);
-      expect(runs).toEqual(ids);
-      expect(results.map(({ id, outcome }) => `${id} ${outcome}`)).toEqual(
-        ids.map((id) => `${id} processed`),
-      );
-      await expectLeft(client, 0);
-    });
-
-    test('a drop of a selection drops each once, and takes no other', async () => {
-      const { client, runs } = await serve();
-      const ids = idsWhere((index) => index % 40 === 1);
-      const answers = client.follow('dead-letters/drop', { selection: { reason: 'handler_timeout' } });
-      const results = await resultsOf(answers);
-      expect(results.map(({ id, outcome }) => `${id} ${outcome}`)).toEqual(ids.map((id) => `${id} dropped`));
-      expect(runs).toEqual([]);
-      await expectLeft(client, 1);
-    });
+    // Deeds take dead letters away, which lists expect.
+    testLists(serve);
+    testForecasts(serve);
+    testDeeds(serve);
   });
+}
+
+function testLists(serve: Serve): void {
+  test('pages through all of them give each once, the oldest first', async () => {
+    const { ask } = await serve();
+    const ids: string[] = [];
+    const times: number[] = [];
+    for await (const { deadLetters = [] } of pages(ask, LETTERS, { limit: '200' })) {
+      expect(deadLetters.length).toBeLessThanOrEqual(200);
+      ids.push(...deadLetters.map(({ id }) => id));
+      times.push(...deadLetters.map(({ parkedAt }) => parkedAt));
+    }
+    expect(times).toEqual(times.toSorted((one, other) => one - other));
+    expect(ids.toSorted()).toEqual(idsWhere(() => true));
+  });
+
+  test('a list has those that match its filters', async () => {
+    const { ask } = await serve();
+    const timedOut = await listed(ask, { reason: 'handler_timeout', limit: '7' });
+    expect(timedOut).toEqual(idsWhere((index) => index % 40 === 1));
+    const [since, until] = [String(parkedAtOf(3_000)), String(parkedAtOf(3_300))];
+    const between = await listed(ask, { type: 'transfer.*', since, until, limit: '200' });
+    expect(between.toSorted()).toEqual(idsWhere((index) => index >= 3_000 && index < 3_300));
+  });
+}
+
+async function listed(ask: Ask, query: Readonly<Record<string, string>>): Promise<readonly string[]> {
+  const all: string[] = [];
+  for await (const { deadLetters = [] } of pages(ask, LETTERS, query))
+    all.push(...deadLetters.map(({ id }) => id));
+  return all;
+}
+
+function testForecasts(serve: Serve): void {
+  test.each(['replay', 'drop'])('a dry run of a %s counts a selection, and does nothing', async (deed) => {
+    const { ask, runs } = await serve();
+    let counted = 0;
+    const body = { selection: { type: 'transfer.*', until: parkedAtOf(6_000) }, dryRun: true };
+    for await (const { count = 0 } of portions(ask, `${LETTERS}/${deed}`, body)) counted += count;
+    expect(counted).toBe(6_000);
+    expect(runs).toEqual([]);
+  });
+}
+
+function testDeeds(serve: Serve): void {
+  test('a replay of a selection runs each once, and takes no other', async () => {
+    const { ask, runs } = await serve();
+    const ids = idsWhere((index) => index % 40 === 0);
+    const results = await resultsOf(ask, `${LETTERS}/replay`, { selection: { type: 'transfer.failed' } });
+    expect(runs).toEqual(ids);
+    expect(results.map(({ id, outcome }) => `${id} ${outcome}`)).toEqual(ids.map((id) => `${id} processed`));
+    await expectLeft(ask, 0);
+  });
+
+  test('a drop of a selection drops each once, and takes no other', async () => {
+    const { ask, runs } = await serve();
+    const ids = idsWhere((index) => index % 40 === 1);
+    const results = await resultsOf(ask, `${LETTERS}/drop`, { selection: { reason: 'handler_timeout' } });
+    expect(results.map(({ id, outcome }) => `${id} ${outcome}`)).toEqual(ids.map((id) => `${id} dropped`));
+    expect(runs).toEqual([]);
+    await expectLeft(ask, 1);
+  });
+}
+
+/** Proves that a deed took those of a selection, the first of which has this index, and no neighbour. */
+async function expectLeft(ask: Ask, first: number): Promise<void> {
+  for (const start of [0, 5_000, COUNT - 40]) {
+    const [taken, left] = [idAt(start + first), idAt(start + 2)];
+    expect((await ask(`${LETTERS}/${taken}`)).status, taken).toBe(404);
+    expect((await ask(`${LETTERS}/${left}`)).status, left).toBe(200);
+  }
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { getRequestListener } from '@hono/node-server';
+import type { DeadLetterSummary, JournalEntry } from 'posthorn';
 import type { Operable, OperableByName, OperatorOptions } from 'posthorn/operator';
 import { toNodeOperator, toOperator } from 'posthorn/operator';
 import { listenUntilTheEnd } from '../support/listen.ts';
@@ -17,15 +18,24 @@ export interface Asked {
 }
 
 /** The members of answers that tests read. */
-interface AnswerBody {
+export interface AnswerBody {
+  readonly deadLetters?: readonly DeadLetterSummary[];
+  readonly events?: readonly JournalEntry[];
+  readonly deliveries?: readonly { readonly source: string; readonly event?: { readonly id: string } }[];
+  readonly after?: string;
+  readonly results?: readonly OperatorResult[];
+  readonly stopped?: { readonly code: string };
+  readonly count?: number;
+  readonly next?: object;
   readonly code?: string;
   readonly detail?: string;
-  readonly after?: string;
-  readonly next?: object;
-  readonly deadLetters?: readonly { readonly id: string; readonly message: string }[];
-  readonly events?: readonly { readonly id: string }[];
-  readonly deliveries?: readonly { readonly event?: { readonly id: string } }[];
-  readonly results?: readonly { readonly id: string; readonly outcome: string }[];
+  readonly body?: string;
+}
+
+/** The end of a deed on one event. */
+export interface OperatorResult {
+  readonly id: string;
+  readonly outcome: string;
 }
 
 /** The answer that an operator gets. */
@@ -72,6 +82,8 @@ export function askOver(origin: string): Ask {
     const { body, headers, method } = sentBy(asked);
     const options = { path: `${PATH}${path}`, method, headers, agent: false };
     const outgoing = request(origin, options);
+    // A killed server may break the socket in the middle of its answer: then reading the rest fails.
+    outgoing.on('error', () => {});
     const answered = once(outgoing, 'response');
     outgoing.end(body);
     const [incoming] = await answered;
@@ -104,6 +116,14 @@ function answerOf(status: number, headers: Headers, read: string): Answer {
   return { status, headers, text: read, body: read === '' ? undefined : JSON.parse(read) };
 }
 
+/** Serves the interface on Node.js http until the end of the test. */
+export async function serveOperator(
+  receivers: Operable | OperableByName,
+  options: MountOptions = {},
+): Promise<Ask> {
+  return askOver(await listenUntilTheEnd(toNodeOperator(receivers, { ...ada, ...options })));
+}
+
 /** Each way to mount the interface. */
 export const mounts: readonly (readonly [name: string, mount: MountOperator])[] = [
   ['toOperator', async (receivers, options) => fetchOperator(receivers, options)],
@@ -114,9 +134,5 @@ export const mounts: readonly (readonly [name: string, mount: MountOperator])[] 
       return askOver(await listenUntilTheEnd(getRequestListener((asked) => handle(asked))));
     },
   ],
-  [
-    'toNodeOperator',
-    async (receivers, options) =>
-      askOver(await listenUntilTheEnd(toNodeOperator(receivers, { ...ada, ...options }))),
-  ],
+  ['toNodeOperator', serveOperator],
 ];

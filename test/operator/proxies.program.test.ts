@@ -7,7 +7,7 @@ import { listenUntilTheEnd } from '../support/listen.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { KEY } from '../support/served.ts';
 import { silenced } from '../support/silenced.ts';
-import { openToAll } from './operator-client.ts';
+import { ada } from './mounts.ts';
 import { type ProxyOptions, sendAsBrowser, startProxy } from './proxy.ts';
 
 const DEED = { ids: ['evt_1'] };
@@ -23,10 +23,10 @@ async function serveBehind(
   const receiver = createReceiver({ signingKey: KEY, deadLetters, ...ampleDeadlines })
     .on('*', () => {})
     .observe(() => {});
-  let serve = toNodeOperator(receiver, openToAll);
+  let serve = toNodeOperator(receiver, ada);
   const inner = await listenUntilTheEnd((request, response) => serve(request, response));
   const origin = await startProxy({ inner, ...proxy });
-  if (goesBy === 'origin') serve = toNodeOperator(receiver, { ...openToAll, origin });
+  if (goesBy === 'origin') serve = toNodeOperator(receiver, { ...ada, origin });
   return { origin, url: `${origin}/operator/api/dead-letters` };
 }
 

@@ -15,7 +15,8 @@ import type { RedisServer } from '../stores/redis/servers.ts';
 import { KEY } from '../support/served.ts';
 import { silenced } from '../support/silenced.ts';
 import { until } from '../support/until.ts';
-import { type Answer, type OperatorClient, resultsOf, serveOperator } from './operator-client.ts';
+import { type Answer, type Ask, serveOperator } from './mounts.ts';
+import { resultsOf } from './to-the-end.ts';
 
 const options = { scope: 'away', commandTimeoutMs: 2_000 } as const;
 
@@ -28,6 +29,8 @@ const LIMIT_MS = 8_000;
 /** The 2 seconds that health promises, and the same. */
 const HEALTH_LIMIT_MS = 6_000;
 
+const LETTERS = '/api/dead-letters';
+const REPLAY = `${LETTERS}/replay`;
 const ids = Array.from({ length: 30 }, (_, index) => `evt_${String(index).padStart(2, '0')}`);
 
 /** A way in which a store goes away, and comes back with all that it had. */
@@ -43,9 +46,9 @@ async function within(limitMs: number, answer: Promise<Answer>): Promise<Answer>
   return answered;
 }
 
-async function expectAway(client: OperatorClient, code: string, ...paths: readonly string[]): Promise<void> {
+async function expectAway(ask: Ask, code: string, ...paths: readonly string[]): Promise<void> {
   for (const path of paths) {
-    const answer = await within(LIMIT_MS, client.get(path));
+    const answer = await within(LIMIT_MS, ask(path));
     expect(answer, path).toMatchObject({ status: 503, body: { code, detail: expect.any(String) } });
   }
 }
@@ -68,36 +71,36 @@ async function replayThrough(
       }
     })
     .observe(() => {});
-  const client = await serveOperator(receiver);
+  const ask = await serveOperator(receiver);
   const { deadLetters } = receiver;
   await Promise.all(inOrder(ids).map((each) => deadLetters?.put(each)));
 
-  const first = await client.post('dead-letters/replay', { selection: {} });
+  const first = await ask(REPLAY, { body: { selection: {} } });
   expect(isAway).toBe(true);
   expect(first).toMatchObject({ status: 200, body: { stopped: { code: expect.any(String) } } });
   expect(first.body.stopped?.code).toMatch(/^(store|dead_letters)_unavailable$/);
   expect(first.body.next).toBeDefined();
-  await expectAway(client, 'dead_letters_unavailable', 'dead-letters', 'dead-letters/evt_20');
-  await expectAway(client, 'journal_unavailable', ...ofJournal);
-  const health = await within(HEALTH_LIMIT_MS, client.get('health'));
+  await expectAway(ask, 'dead_letters_unavailable', LETTERS, `${LETTERS}/evt_20`);
+  await expectAway(ask, 'journal_unavailable', ...ofJournal);
+  const health = await within(HEALTH_LIMIT_MS, ask('/api/health'));
   expect(health).toMatchObject({ status: 200, body: { store: { ok: false }, deadLetters: { ok: false } } });
-  const tried = await within(LIMIT_MS, client.post('dead-letters/replay', { ids: ['evt_20', 'evt_21'] }));
+  const tried = await within(LIMIT_MS, ask(REPLAY, { body: { ids: ['evt_20', 'evt_21'] } }));
   expect(tried.body).toMatchObject({
     results: [],
     stopped: { code: 'dead_letters_unavailable' },
     next: { ids: ['evt_20', 'evt_21'] },
   });
-  const again = await within(LIMIT_MS, client.post('dead-letters/replay', { selection: {} }));
+  const again = await within(LIMIT_MS, ask(REPLAY, { body: { selection: {} } }));
   expect(again).toMatchObject({ status: 503, body: { code: 'dead_letters_unavailable' } });
 
   await bringBack();
-  await until('it is back', async () => (await client.get('dead-letters')).status === 200);
-  await resultsOf(client.follow('dead-letters/replay', first.body.next ?? {}));
+  await until('it is back', async () => (await ask(LETTERS)).status === 200);
+  await resultsOf(ask, REPLAY, first.body.next);
   expect([...new Set(runs)].toSorted()).toEqual(ids);
   // Nobody could write that the event which ran meanwhile has ended.
   await until('its time is over, and no dead letter is left', async () => {
-    await resultsOf(client.follow('dead-letters/replay', { selection: {} }));
-    return (await client.get('dead-letters')).body.deadLetters?.length === 0;
+    await resultsOf(ask, REPLAY);
+    return (await ask(LETTERS)).body.deadLetters?.length === 0;
   });
 }
 
@@ -125,7 +128,7 @@ describe('an interface of operators, in the middle of a replay', () => {
           journal: createPostgresJournal(pool, options),
           ...times,
         });
-        await replayThrough(receiver, outages[how](server), 'events', 'events/evt_0');
+        await replayThrough(receiver, outages[how](server), '/api/events', '/api/events/evt_0');
         await receiver.close();
       },
     );

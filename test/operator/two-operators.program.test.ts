@@ -8,16 +8,14 @@ import { createLedger } from '../stores/postgres/ledger.ts';
 import { useRedis } from '../stores/redis/fixture.ts';
 import { ampleDeadlines, ampleTime } from '../support/limits.ts';
 import { readAll } from '../support/read-all.ts';
-import { resultsOf } from './operator-client.ts';
+import { resultsOf } from './to-the-end.ts';
 import { createLog, fill, ids, startOperator, type WorkerPlace } from './workers.ts';
 
 /** Replays all by two processes at once, and proves that the answers of both account for each. */
 async function replayByTwo(deadLetters: DeadLetters, place: WorkerPlace): Promise<void> {
   await fill(deadLetters);
   const operators = [await startOperator(place, ampleDeadlines), await startOperator(place, ampleDeadlines)];
-  const results = await Promise.all(
-    operators.map(({ client }) => resultsOf(client.follow('dead-letters/replay', { selection: {} }))),
-  );
+  const results = await Promise.all(operators.map(({ ask }) => resultsOf(ask, '/api/dead-letters/replay')));
   expect(await readAll(deadLetters.list())).toEqual([]);
   const both = results.flat().toSorted((one, other) => (one.id < other.id ? -1 : 1));
   const processed = both.filter(({ outcome }) => outcome === 'processed');

@@ -5,11 +5,11 @@ import { inOrder } from '../cli/letters.ts';
 import type { ChildProgram } from '../support/child-program.ts';
 import { addressOf, startOwnProgram } from '../support/own-program.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { OperatorClient } from './operator-client.ts';
+import { type Ask, askOver } from './mounts.ts';
 
-/** A process of test/operator/worker.mjs, and a client of its interface. */
+/** A process of test/operator/worker.mjs, and the function that asks its interface. */
 export interface OperatorWorker extends ChildProgram {
-  readonly client: OperatorClient;
+  readonly ask: Ask;
 }
 
 /** The store of a worker, by the names of the variables that worker.mjs reads. */
@@ -30,7 +30,13 @@ export async function startOperator(place: WorkerPlace, receiver: object = {}): 
     RECEIVER: JSON.stringify(receiver),
   });
   const address = await addressOf(program);
-  return { ...program, client: new OperatorClient(new URL(address).origin) };
+  return { ...program, ask: askOver(new URL(address).origin) };
+}
+
+/** True for the error of a request to a process that was killed. */
+export function isCutOff(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return code === 'ECONNRESET' || code === 'ECONNREFUSED' || code === 'EPIPE';
 }
 
 /** The ids of the dead letters that two operators share. */
