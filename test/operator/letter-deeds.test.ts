@@ -215,6 +215,7 @@ describe('a dry run', () => {
         { type: 'dispute.won', reason: 'handler_failed', count: 1 },
         { reason: 'json_invalid', count: 1 },
       ],
+      selection: { until: NOW },
       skipped: { running: 1, old: 1, others: 0 },
     });
     expect(await ask(DROP, { body: { ...all, dryRun: true } })).toMatchObject({ body: { count: 33 } });

@@ -136,6 +136,7 @@ describe('the dry run of a rerun', () => {
         { prospect: 'refused', code: 'handler_unfinished', count: 2 },
         { prospect: 'refused', code: 'provider_mismatch', count: 1 },
       ],
+      selection: { until: NOW },
     });
     expect([handled.length, log.mock.calls.length]).toEqual(before);
   });
@@ -168,6 +169,7 @@ describe('the dry run of a rerun', () => {
         { prospect: 'running', count: 1 },
         { prospect: 'wouldRun', count: 2 },
       ],
+      selection: { until: NOW },
     });
   });
 });

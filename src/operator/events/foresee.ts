@@ -1,6 +1,7 @@
 import { pause } from '../../receiver/timing/process-clock.ts';
 import type { OperatedReceiver } from '../operated-receiver.ts';
 import { chooseEntries, type RerunBody, type RerunRequest } from './choose.ts';
+import type { EntryFilter } from './entry-filter.ts';
 import { rerunOptions } from './rerun.ts';
 
 /** The entries of a rerun, counted by what it would do with them. */
@@ -9,6 +10,8 @@ export interface RerunForecast {
   /** The number of events whose handlers would run. */
   readonly count: number;
   readonly counts: readonly ProspectCount[];
+  /** The selection as of now, for the rerun: without events that come after the count. */
+  readonly selection?: EntryFilter | undefined;
   readonly next?: RerunBody | undefined;
 }
 
@@ -27,16 +30,19 @@ export async function foreseeRerun(
   const { time } = request;
   const counts = new Map<string, ProspectCount>();
   let next: RerunBody | undefined = request.body;
+  let selection: EntryFilter | undefined;
   while (next !== undefined && !time.isOver) {
     const body: RerunBody = next;
     const chosen = await chooseEntries({ ...request, body });
-    for (const id of chosen.ids) count(counts, await prospectOf(receiver, { ...request, body }, id));
+    for (const id of chosen.ids) add(counts, await prospectOf(receiver, { ...request, body }, id));
+    selection = chosen.selection;
     next = chosen.next(chosen.ids.length);
     // A store in this process may answer within one turn of the event loop, during which deliveries wait.
     await pause(0);
   }
   const all = [...counts.values()];
-  return { dryRun: true, count: all.reduce((sum, each) => sum + runsOf(each), 0), counts: all, next };
+  const count = all.reduce((sum, each) => sum + runsOf(each), 0);
+  return { dryRun: true, count, counts: all, selection, next };
 }
 
 type Prospect = Pick<ProspectCount, 'prospect' | 'code'>;
@@ -52,7 +58,7 @@ async function prospectOf(
   return { prospect, code: error?.code };
 }
 
-function count(counts: Map<string, ProspectCount>, { prospect, code }: Prospect): void {
+function add(counts: Map<string, ProspectCount>, { prospect, code }: Prospect): void {
   const key = JSON.stringify([prospect, code]);
   const counted = counts.get(key) ?? { prospect, code, count: 0 };
   counts.set(key, counted);

@@ -1,12 +1,14 @@
 import type { DeadLetterSummary } from '../../receiver/dead-letters/dead-letters.ts';
 import { type LetterDeedBody, type LetterRequest, LetterSearch, type Skipped } from './choose.ts';
-import { reasonToSkip } from './selection.ts';
+import { type LetterSelection, reasonToSkip } from './selection.ts';
 
 /** The dead letters that a deed would take, counted by type and reason. */
 export interface LetterForecast {
   readonly dryRun: true;
   readonly count: number;
   readonly counts: readonly LetterCount[];
+  /** The selection as of now, for the deed: without what is parked after the count. */
+  readonly selection?: LetterSelection | undefined;
   readonly skipped: Skipped;
   readonly unreadable?: string | undefined;
   readonly next?: LetterDeedBody | undefined;
@@ -29,8 +31,8 @@ async function foreseeSelected(request: LetterRequest): Promise<LetterForecast> 
   const counts = new LetterCounts();
   for await (const letter of search.letters()) counts.add(letter);
   const next = search.next && { ...search.next, dryRun: true };
-  const { skipped, unreadable } = search;
-  return { ...counts.all, skipped, unreadable, next };
+  const { selection, skipped, unreadable } = search;
+  return { ...counts.all, selection, skipped, unreadable, next };
 }
 
 /** Counts the dead letters of ids. Those that are gone are in no number. */

@@ -76,7 +76,14 @@ const nextBody = z.record(z.string(), z.unknown()).optional().meta({
   description: 'The body of the request that goes on. Absent at the end',
 });
 
-const forecast = { dryRun: z.literal(true), count, next: nextBody };
+const forecast = {
+  dryRun: z.literal(true),
+  count,
+  selection: z.record(z.string(), z.unknown()).optional().meta({
+    description: 'The selection for the deed: without what came after the count',
+  }),
+  next: nextBody,
+};
 
 export const letterDeedEnd: z.ZodType = z
   .union([
