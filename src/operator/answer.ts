@@ -31,6 +31,15 @@ export function jsonAnswer(value: object): OperatorAnswer {
   };
 }
 
+/** A success that is not JSON. */
+export function textAnswer(
+  body: string,
+  contentType: string,
+  headers: Readonly<Record<string, string>>,
+): OperatorAnswer {
+  return { status: 200, headers: { ...SECURITY_HEADERS, ...headers, 'content-type': contentType }, body };
+}
+
 /** A problem of RFC 9457. */
 export function problemAnswer({ code, message, headers }: Problem): OperatorAnswer {
   const [status, title] = problems[code];

@@ -12,6 +12,7 @@ import {
   readReceivers,
 } from './operated-receiver.ts';
 import { type OperatorIdentity, type OperatorOptions, readOperatorOptions } from './options.ts';
+import { pageAnswer } from './page/files.ts';
 import { Problem, toProblem } from './problem.ts';
 import { type ReadBody, readJsonBody } from './request-body.ts';
 import type { Route } from './route.ts';
@@ -44,8 +45,10 @@ export class Operator<Context extends readonly unknown[]> {
   /** Never rejects. */
   async answer(asked: OperatorRequest<Context>): Promise<OperatorAnswer> {
     try {
-      const identity = await this.#authorization.identify(asked.request, asked.context);
-      return jsonAnswer(await this.#handle(asked, identity));
+      const { context, path, request } = asked;
+      const identity = await this.#authorization.identify(request, context);
+      const page = pageAnswer(request.method, path, new URL(request.url).pathname);
+      return page ?? jsonAnswer(await this.#handle(asked, identity));
     } catch (error) {
       const problem = toProblem(error);
       if (problem.code === 'internal_error' || problem.code === 'mask_failed') printFailure(problem);

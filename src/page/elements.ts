@@ -33,8 +33,10 @@ function select(id) {
  * @param {() => void} onClick
  */
 function button(text, thing, onClick) {
-  const created = element('button', 'quiet', text);
-  created.setAttribute('type', 'button');
+  const created = document.createElement('button');
+  created.type = 'button';
+  created.className = 'quiet';
+  created.append(text);
   if (thing !== '') created.setAttribute('aria-label', text + ' ' + thing);
   created.addEventListener('click', onClick);
   return created;
@@ -47,16 +49,6 @@ function button(text, thing, onClick) {
  */
 function setText(target, text) {
   if (target.textContent !== text) target.textContent = text;
-}
-
-/**
- * Shows a text, and has a screen reader read it out: few readers notice a status that is new to the page.
- * @param {Element} target
- * @param {string} text
- */
-function say(target, text) {
-  setText(target, text);
-  setText(byId('announcement'), text);
 }
 
 /** @param {unknown} error */

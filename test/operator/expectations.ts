@@ -19,9 +19,9 @@ const others = [
 ];
 
 /** No page of another origin can read or embed the answer, and no cache keeps it. */
-export function expectGuarded({ headers }: Answer): void {
+export function expectGuarded({ headers }: Pick<Answer, 'headers'>, more: object = {}): void {
   const guards = [...headers].filter(([name]) => !others.includes(name));
-  expect(Object.fromEntries(guards)).toEqual(GUARDS);
+  expect(Object.fromEntries(guards)).toEqual({ ...GUARDS, ...more });
 }
 
 /** A problem of RFC 9457. Returns its detail. */

@@ -43,7 +43,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** Undefined without a body. */
+  /** Undefined if it is not JSON. */
   readonly body: AnswerBody;
 }
 
@@ -113,7 +113,8 @@ function encoded(body: unknown): string | Uint8Array<ArrayBuffer> | undefined {
 }
 
 function answerOf(status: number, headers: Headers, read: string): Answer {
-  return { status, headers, text: read, body: read === '' ? undefined : JSON.parse(read) };
+  const isJson = /^application\/(problem\+)?json$/.test(headers.get('content-type') ?? '');
+  return { status, headers, text: read, body: isJson && read !== '' ? JSON.parse(read) : undefined };
 }
 
 /** Serves the interface on Node.js http until the end of the test. */

@@ -10,8 +10,8 @@ const statusesOf = async (path: string, requested: readonly string[]): Promise<r
 };
 
 test('a path of / serves the interface under the paths of its routes', async () => {
-  const requested = ['/api/health', '/api/health/', '/', '/operator/api/health'];
-  expect(await statusesOf('/', requested)).toEqual([200, 200, 404, 404]);
+  const requested = ['/api/health', '/api/health/', '/', '/health', '/operator/api/health'];
+  expect(await statusesOf('/', requested)).toEqual([200, 200, 200, 404, 404]);
 });
 
 test('a path of two parts is compared as a whole', async () => {

@@ -37,11 +37,25 @@ const REQUESTS = [
   ['GET', '/api/dead-letters?limit=0', 400],
   ['GET', '/api/dead-letters/none', 404],
   ['GET', '/api/none', 404],
-  ['GET', '', 404],
+  ['GET', '/page/none', 404],
+  ['POST', '', 404],
   ['PUT', '/api/dead-letters', 405],
   ['OPTIONS', '/api/dead-letters/replay', 405],
   ['POST', '/api/dead-letters/replay', 415],
 ] as const;
+
+const PAGE = [
+  ['', 'text/html; charset=utf-8'],
+  ['/', 'text/html; charset=utf-8'],
+  ['/page/page.js', 'text/javascript; charset=utf-8'],
+  ['/page/style.css', 'text/css; charset=utf-8'],
+  ['/page/icon.svg', 'image/svg+xml'],
+] as const;
+
+const CONTENT_SECURITY_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+  "base-uri 'self'; form-action 'none'; frame-ancestors 'none'; " +
+  "require-trusted-types-for 'script'; trusted-types 'none'";
 
 const DEEDS = ['/api/dead-letters/replay', '/api/dead-letters/drop', '/api/events/rerun'];
 
@@ -62,10 +76,28 @@ export const sharedCases: readonly SharedCase[] = [
     },
   },
   {
+    name: 'the page and its files have their types, and a policy that lets only them in',
+    run: async (mount) => {
+      const { ask } = await open(mount);
+      for (const [path, contentType] of PAGE) {
+        for (const method of ['GET', 'HEAD']) {
+          const answer = await ask(path, { method });
+          expect([answer.status, answer.headers.get('content-type')], path).toEqual([200, contentType]);
+          expectGuarded(answer, { 'content-security-policy': CONTENT_SECURITY_POLICY });
+          expect(answer.text === '', `${method} ${path}`).toBe(method === 'HEAD');
+        }
+      }
+      // Files beside the page, however the page was asked for.
+      expect((await ask('')).text).toContain('<base href="./operator/">');
+      expect((await ask('/')).text).toContain('<base href="./">');
+    },
+  },
+  {
     name: 'nobody gets further than 403, under any path and by any method',
     run: async (mount) => {
       const { ask, handled, left } = await open(mount, { authorize: () => undefined });
-      const requests = [...REQUESTS, ...DEEDS.map((path) => ['POST', path, 200] as const)];
+      const pages = PAGE.map(([path]) => ['GET', path, 200] as const);
+      const requests = [...REQUESTS, ...pages, ...DEEDS.map((path) => ['POST', path, 200] as const)];
       for (const [method, path] of requests) {
         const body = method === 'POST' ? { body: { selection: {} } } : {};
         const answer = await ask(path, { method, ...body });

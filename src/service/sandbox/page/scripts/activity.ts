@@ -35,6 +35,16 @@ function textArea(id) {
 }
 
 /**
+ * Shows a text, and has a screen reader read it out: few readers notice a status that is new to the page.
+ * @param {Element} target
+ * @param {string} text
+ */
+function say(target, text) {
+  setText(target, text);
+  setText(byId('announcement'), text);
+}
+
+/**
  * @param {string} id
  * @param {Element[]} items
  */

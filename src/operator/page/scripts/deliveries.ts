@@ -1,0 +1,73 @@
+/** The last deliveries of the process. */
+export const deliveriesScript: string = `
+/** @type {Field[]} */
+const deliveryFields = [
+  { name: 'outcome', label: 'Outcome', kind: 'choice',
+    options: ['processed', 'duplicate', 'ignored', 'queued', 'parked', 'rejected', 'failed', 'busy', 'handshake'] },
+];
+
+/** @param {Route} route */
+async function deliveriesView({ params }) {
+  /** @type {Deliveries} */
+  const { deliveries, since } = await get('deliveries');
+  const outcome = params.get('outcome');
+  const shown = deliveries.filter((report) => outcome === null || report.outcome === outcome);
+  return [
+    heading('Deliveries'),
+    element('p', 'minor', 'The last 200 of the process that answers you, since ', timeElement(since), ', the latest first.'),
+    filterForm('deliveries', deliveryFields, params),
+    ...reportParts(shown, deliveries.length === 0
+      ? 'No delivery has come since then. Other processes have lists of their own.'
+      : 'No delivery has this outcome.'),
+  ];
+}
+
+/**
+ * @param {ShownReport[]} reports
+ * @param {string} empty
+ */
+function reportParts(reports, empty) {
+  if (reports.length === 0) return [element('p', 'empty', empty)];
+  return [element('ul', 'list', ...reports.map(reportItem))];
+}
+
+/** The ways in which a run begins, unless it is a delivery. */
+const sources = new Map([
+  ['replay', 'a replay'],
+  ['job', 'a job of the queue'],
+  ['accept', 'an event that the application fetched'],
+  ['rerun', 'a rerun'],
+]);
+
+/** @param {ShownReport} report */
+function reportItem({ attempt, code, durationMs, event, final, handlers, message, outcome, receivedAt, source, ...rest }) {
+  const name = event?.type ?? (event === undefined ? 'a request without an event' : 'an unreadable event');
+  const key = event?.key ?? event?.id ?? '';
+  const title = receiver().journal && event !== undefined ? link(name, 'events', key) : element('span', '', name);
+  const notes = [
+    ...(source === 'delivery' ? ['answered ' + rest.status] : [sources.get(source) ?? source]),
+    ...(attempt === undefined ? [] : ['attempt ' + attempt + (final === true ? ', the last' : '')]),
+    ...(rest.late ? ['after its answer'] : []),
+    ...(rest.answerSent ? [] : ['the sender had gone']),
+    durationMs + ' ms',
+  ];
+  return element(
+    'li', '',
+    element(
+      'div', '',
+      element('p', 'line', title, badge(outcome), code ?? ''),
+      ...(message === undefined ? [] : [element('p', 'message', message)]),
+      ...rest.warnings.map((warning) => element('p', 'note', warning)),
+      element('p', 'minor', ...(event === undefined ? [] : [element('span', 'id', event.id), ', ']),
+        timeElement(receivedAt), ', ' + notes.join(', ')),
+      ...handlers.map(handlerLine),
+    ),
+  );
+}
+
+/** @param {HandlerResult} result */
+function handlerLine({ durationMs, name = 'a handler without a name', ok, skipped }) {
+  const end = skipped === undefined ? (ok ? 'finished' : 'failed') : skipped.replaceAll('_', ' ');
+  return element('p', 'minor', name + ': ' + end + ', ' + Math.round(durationMs) + ' ms');
+}
+`;

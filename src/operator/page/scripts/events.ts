@@ -1,0 +1,178 @@
+/** The journal: the list of events, the story of one, and reruns. */
+export const eventsScript: string = `
+/** @type {Field[]} */
+const eventFields = [
+  { name: 'id', label: 'Id', kind: 'text' },
+  { name: 'resource', label: 'Resource', kind: 'text' },
+  { name: 'type', label: 'Type', kind: 'text', hint: 'transfer.*' },
+  { name: 'outcome', label: 'Outcome', kind: 'choice', options: ['processed', 'parked', 'queued', 'failed', 'ignored', 'rejected'] },
+  { name: 'since', label: 'Received since', kind: 'time' },
+  { name: 'until', label: 'Received until', kind: 'time' },
+];
+
+const NO_JOURNAL = 'This receiver has no journal, so nothing tells which events came before. ' +
+  'The developers can set the option journal.';
+
+/** @param {Route} route */
+async function eventsView({ params }) {
+  if (!receiver().journal) return [heading('Journal'), element('p', 'note', NO_JOURNAL)];
+  const id = params.get('id');
+  if (id !== null) {
+    location.replace(addressOf('events', id));
+    return [];
+  }
+  /** @type {EntryPage} */
+  const { after, events } = await get('events', entriesOf(params));
+  const isFiltered = Object.keys(entriesOf(params)).length > 0;
+  return [
+    heading('Journal'),
+    element('p', 'minor', 'Each event that came, those first that came first.'),
+    filterForm('events', eventFields, params),
+    ...entryList(events, params),
+    ...pager('events', params, after),
+    ...(events.length > 0 ? [] : [
+      element('p', 'empty', isFiltered ? 'No event matches.' : 'No event has come since the journal was set up.'),
+    ]),
+  ];
+}
+
+/**
+ * @param {Entry[]} events
+ * @param {URLSearchParams} params
+ */
+function entryList(events, params) {
+  if (events.length === 0) return [];
+  const names = [...new Set(events.flatMap(({ handled }) => handled))].sort();
+  const some = button('', '', () => rerunDeed({ ids: [...choice.ids] }, names));
+  const choice = new Choice(() => {
+    setText(some, 'Rerun ' + choice.ids.size + ' chosen…');
+    some.disabled = choice.ids.size === 0;
+  });
+  choice.onChange();
+  const all = button('Rerun all that match…', '', () => rerunDeed({ selection: selectionOf(params) }, names));
+  return [
+    element('p', 'actions', choice.all(), some, all),
+    element('ul', 'list', ...events.map((entry) => entryItem(entry, choice))),
+  ];
+}
+
+/**
+ * @param {Entry} entry
+ * @param {Choice} choice
+ */
+function entryItem({ id, key = id, type, outcome, code, firstReceivedAt, deliveries, resource }, choice) {
+  const name = type ?? 'unreadable event';
+  const about = resource === undefined ? '' : ', about ' + resource;
+  return element(
+    'li', '',
+    choice.box(key, name + ' ' + id),
+    element(
+      'div', '',
+      element('p', 'line', link(name, 'events', key), badge(outcome), code ?? ''),
+      element('p', 'minor', element('span', 'id', id), about + ', received ', timeElement(firstReceivedAt),
+        deliveries > 1 ? ', ' + deliveries + ' deliveries' : ''),
+    ),
+  );
+}
+
+/** @param {Route} route */
+async function eventView({ id }) {
+  /** @type {Entry} */
+  const entry = await get('events/' + encoded(id));
+  const { code, handled, key = entry.id, outcome, type } = entry;
+  const [letter, { deliveries }] = await Promise.all([
+    letterOf(key),
+    /** @type {Promise<Deliveries>} */ (get('deliveries')),
+  ]);
+  const own = deliveries.filter(({ event }) => event !== undefined && (event.key ?? event.id) === key);
+  const meaning = outcomeMeanings.get(outcome);
+  const rerun = button('Rerun…', '', () => rerunDeed({ ids: [key] }, handled));
+  rerun.disabled = handled.length === 0;
+  return [
+    element('p', '', link('Journal', 'events')),
+    heading(type ?? 'An unreadable event'),
+    element('p', 'actions', rerun, ...(letter === undefined ? [] : [link('Its dead letter', 'dead-letters', key)])),
+    section('What happened', element('p', 'line', badge(outcome), code ?? ''), ...eventStory(entry),
+      ...(meaning === undefined ? [] : [element('p', '', meaning.means)]),
+      ...(code === undefined ? [] : codeParts(code)),
+      ...(letter === undefined ? [] : [element('pre', '', letter.message)])),
+    section('Handlers', element('p', '', handledText(handled, 'Only a rerun runs them again.'))),
+    section('In this process', ...reportParts(own, 'This process has not handled it lately: another one may have.')),
+    ...contentSections(entry),
+    section('Facts', entryFacts(entry)),
+  ];
+}
+
+/** @param {Entry} entry */
+function eventStory({ attempts, createdAt, deliveries, firstReceivedAt, lastReceivedAt }) {
+  const created = createdAt === undefined ? ['It '] : ['It happened ', timeElement(createdAt), ' and '];
+  const again = deliveries > 1
+    ? ['; it was delivered ' + deliveries + ' times, the last time ', timeElement(lastReceivedAt)]
+    : [];
+  const tried = attempts === 0 ? '. No handler was tried.' : '. Its handlers were tried ' + counted(attempts, 'time') + '.';
+  return [element('p', '', ...created, 'was first received ', timeElement(firstReceivedAt), ...again, tried)];
+}
+
+/** @param {Entry} entry */
+function entryFacts({ id, account, deliveries, key, attempts, provider, resource }) {
+  return factList([
+    ['Id', id],
+    ['Key', key],
+    ['Sender', provider],
+    ['Account', account],
+    ['Resource', resource === undefined ? undefined : link(resource, 'events', '', { resource })],
+    ['Deliveries', deliveries],
+    ['Attempts', attempts],
+  ]);
+}
+
+/**
+ * The dead letter of an event, if it has one.
+ * @param {string} key
+ * @returns {Promise<Letter | undefined>}
+ */
+async function letterOf(key) {
+  if (!receiver().deadLetters) return undefined;
+  try {
+    return await get('dead-letters/' + encoded(key));
+  } catch (error) {
+    if (error instanceof RequestError && error.code === 'dead_letter_missing') return undefined;
+    throw error;
+  }
+}
+
+/**
+ * @param {object} choice
+ * @param {string[]} names
+ */
+function rerunDeed(choice, names) {
+  const fields = document.createElement('form');
+  const boxes = names.map((name) => {
+    const box = document.createElement('input');
+    box.type = 'checkbox';
+    box.name = 'handler';
+    box.value = name;
+    return element('label', '', box, ' ' + name);
+  });
+  const run = labelled({ name: 'run', label: 'Name of this rerun', kind: 'text' }, runName());
+  const reason = labelled({ name: 'reason', label: 'Reason', kind: 'text' }, '');
+  const none = names.length === 0 ? [element('p', 'note', 'No named handler has finished these events.')] : [];
+  fields.append(element('fieldset', '', element('legend', '', 'Handlers'), ...boxes, ...none), run,
+    element('p', 'minor', 'Under one name, each handler runs once for each event.'), reason);
+  const bodyOf = () => {
+    const data = new FormData(fields);
+    const why = String(data.get('reason') ?? '').trim();
+    const handlers = data.getAll('handler').map(String);
+    return { ...choice, handlers, run: String(data.get('run') ?? ''), ...(why === '' ? {} : { reason: why }) };
+  };
+  fields.addEventListener('submit', (submission) => submission.preventDefault());
+  new Deed({
+    title: 'Rerun handlers', verb: 'Rerun', path: 'events/rerun', body: choice, fields, bodyOf,
+    warning: 'Finished handlers run once more. Effects that are not idempotent, such as a payment, happen again.',
+  }).open();
+}
+
+function runName() {
+  return identity.name.slice(0, 60) + ' ' + new Date().toISOString().slice(0, 19) + 'Z';
+}
+`;

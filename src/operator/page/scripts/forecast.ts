@@ -1,0 +1,73 @@
+/** The count before a deed, and its results, in words. */
+export const forecastScript: string = `
+/** The outcomes that need nobody's attention. */
+const GOOD_ENDS = new Set(['processed', 'queued', 'duplicate', 'done', 'dropped', 'missing', 'superseded']);
+
+/** @param {Result[]} results */
+function countText(results) {
+  if (results.length === 0) return 'nothing done yet';
+  const byOutcome = Map.groupBy(results, ({ outcome }) => outcome);
+  return [...byOutcome].map(([outcome, each]) => each.length + ' ' + outcome).join(', ');
+}
+
+/** @param {Result} result */
+function resultItem({ id, type, outcome, code, message }) {
+  const text = [code, message].filter((part) => part !== undefined).join(': ');
+  return element(
+    'li', '',
+    element('p', 'line', type ?? '', element('span', 'id', id), badge(outcome)),
+    element('p', 'message', text === '' ? (outcomeMeanings.get(outcome)?.means ?? '') : text),
+  );
+}
+
+/**
+ * @param {Forecast} all
+ * @param {Forecast} answer
+ */
+function addForecast(all, { count, counts, selection, skipped, unreadable }) {
+  all.count += count;
+  all.selection ??= selection;
+  all.unreadable ??= unreadable;
+  for (const each of counts) {
+    const same = all.counts.find((known) => nameOf(known) === nameOf(each));
+    if (same === undefined) all.counts.push({ ...each });
+    else same.count += each.count;
+  }
+  if (skipped === undefined) return;
+  const { running, old, others } = all.skipped ?? { running: 0, old: 0, others: 0 };
+  all.skipped = { running: running + skipped.running, old: old + skipped.old, others: others + skipped.others };
+}
+
+/** @param {Count} count */
+function nameOf({ type, reason, prospect, code }) {
+  const words = prospect === undefined ? [type ?? 'unreadable', reason] : [prospects.get(prospect) ?? prospect, code];
+  return words.filter((word) => word !== undefined).join(', ');
+}
+
+/** The prospects of a rerun. */
+const prospects = new Map([
+  ['wouldRun', 'would run'],
+  ['running', 'may be running, and would be tried'],
+  ['done', 'done before under this name'],
+  ['refused', 'refused'],
+  ['missing', 'not in the journal'],
+]);
+
+/**
+ * @param {Forecast} all
+ * @param {boolean} isPart
+ */
+function forecastParts({ count, counts, skipped, unreadable }, isPart) {
+  const passed = /** @type {[number, string][]} */ ([
+    [skipped?.running ?? 0, 'may be running, and are left out'],
+    [skipped?.old ?? 0, 'were parked as too old, and are left out: replay each from its own page'],
+    [skipped?.others ?? 0, 'are of another sender than this receiver, and are left out'],
+  ]).filter(([number]) => number > 0);
+  return [
+    element('p', '', (isPart ? 'Counted until you stopped: ' : '') + counted(count, 'event') + '.'),
+    element('ul', '', ...counts.map((each) => element('li', '', each.count + ' × ' + nameOf(each)))),
+    ...passed.map(([number, text]) => element('p', 'minor', number + ' ' + text + '.')),
+    ...(unreadable === undefined ? [] : [element('p', 'note', 'One cannot be read: ' + unreadable)]),
+  ];
+}
+`;
