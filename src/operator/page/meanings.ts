@@ -14,8 +14,8 @@ type DeedOutcome = 'done' | 'dropped' | 'missing' | 'running' | 'superseded';
 
 const nothing = 'Nothing.';
 
-/** Each outcome that the page shows. */
-export const outcomeMeanings: Readonly<Record<Outcome | DeedOutcome, Meaning>> = {
+/** The outcomes of deliveries and runs. */
+export const runMeanings: Readonly<Record<Outcome, Meaning>> = {
   processed: { badge: 'good', means: 'All handlers of the event have finished.', todo: nothing },
   queued: {
     badge: 'queued',
@@ -49,6 +49,11 @@ export const outcomeMeanings: Readonly<Record<Outcome | DeedOutcome, Meaning>> =
     means: 'Something else handled the event, or one of the same key, at that time.',
     todo: 'Nothing: the sender retries. Do a replay or a rerun again later.',
   },
+};
+
+/** Each outcome that the page shows. */
+export const outcomeMeanings: Readonly<Record<Outcome | DeedOutcome, Meaning>> = {
+  ...runMeanings,
   done: { badge: 'good', means: 'The rerun of this name has done it before.', todo: nothing },
   dropped: { badge: 'ignored', means: 'The event was given up, and the dead letter is gone.', todo: nothing },
   missing: {
@@ -92,7 +97,7 @@ const todos: Readonly<Record<ReportCode, string>> = {
   body_not_json: inspect,
   envelope_invalid: inspect,
   event_too_old:
-    'It may be a recording that somebody sent again. Find out with the sender if it was handled; replay it only if not.',
+    'It may be a recording that somebody sent again. Replay it only if the sender says that it is not.',
   event_in_future: 'Check the clock of the machine, then replay it.',
   body_missing: 'Fetch the event from its sender: the journal does not have its body.',
   handler_unfinished: 'Replay its dead letter, or wait for the retry. A rerun is for finished handlers.',

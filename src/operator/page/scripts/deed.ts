@@ -1,4 +1,4 @@
-/** The dialog of a deed: it counts first, asks, shows how far it is, can be stopped, and says what is left. */
+/** The dialog of a deed, which counts before it asks, and says how far it is and what is left. */
 export const deedScript: string = `
 /**
  * @typedef {{
@@ -41,8 +41,8 @@ class Deed {
   }
 
   open() {
-    dialog.replaceChildren(this.title, element('p', '', this.plan.warning), ...(this.plan.fields ? [this.plan.fields] : []),
-      this.text, this.progress, this.failures, this.actions);
+    dialog.replaceChildren(this.title, element('p', '', this.plan.warning),
+      ...(this.plan.fields ? [this.plan.fields] : []), this.text, this.progress, this.actions, this.failures);
     dialog.oncancel = (event) => {
       if (!this.isRunning) return;
       event.preventDefault();
@@ -52,8 +52,18 @@ class Deed {
       if (this.isChanged) void show();
     };
     dialog.showModal();
+    // What is counted is what is done: other fields are counted anew.
+    this.plan.fields?.addEventListener('input', () => this.ask());
     if (this.plan.fields === undefined) void this.count();
-    else this.offer(['Count', () => void this.count()], ['Cancel', () => dialog.close()]);
+    else this.ask();
+  }
+
+  ask() {
+    this.tell();
+    this.actions.replaceChildren(
+      button('Count', '', () => void this.count()),
+      button('Cancel', '', () => dialog.close()),
+    );
   }
 
   /** @param {[string, () => void][]} choices */
@@ -71,17 +81,19 @@ class Deed {
   async count() {
     const body = this.plan.bodyOf?.() ?? this.plan.body;
     this.begin('Counting…');
+    if (this.plan.fields !== undefined) this.plan.fields.inert = true;
     /** @type {Forecast} */
     const all = { count: 0, counts: [] };
     try {
       await this.portions({ ...body, dryRun: true }, (/** @type {Forecast} */ answer) => addForecast(all, answer));
     } catch (error) {
-      this.isRunning = false;
       this.tell(problemPart(error));
       this.offer(['Count again', () => void this.count()], ['Cancel', () => dialog.close()]);
       return;
+    } finally {
+      this.isRunning = false;
+      if (this.plan.fields !== undefined) this.plan.fields.inert = false;
     }
-    this.isRunning = false;
     this.total = all.count;
     this.tell(...forecastParts(all, this.isStopping));
     const fixed = all.selection === undefined ? body : { ...body, selection: all.selection };
@@ -159,7 +171,8 @@ class Deed {
     this.isRunning = false;
     const rest = Math.max(0, this.total - this.results.length);
     const end = left === undefined ? 'Done: ' : 'Stopped: ';
-    const remains = left === undefined ? '' : rest === 0 ? ' Some may be left.' : ' ' + counted(rest, 'event') + ' left.';
+    const some = rest === 0 ? ' Some may be left.' : ' ' + counted(rest, 'event') + ' left.';
+    const remains = left === undefined ? '' : some;
     this.tell(...(error === undefined ? [] : [problemPart(error)]),
       element('p', '', end + countText(this.results) + '.' + remains));
     if (left === undefined) this.offer(['Close', () => dialog.close()]);

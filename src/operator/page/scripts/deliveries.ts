@@ -1,9 +1,10 @@
+import { runMeanings } from '../meanings.ts';
+
 /** The last deliveries of the process. */
 export const deliveriesScript: string = `
 /** @type {Field[]} */
 const deliveryFields = [
-  { name: 'outcome', label: 'Outcome', kind: 'choice',
-    options: ['processed', 'duplicate', 'ignored', 'queued', 'parked', 'rejected', 'failed', 'busy', 'handshake'] },
+  { name: 'outcome', label: 'Outcome', kind: 'choice', options: ${JSON.stringify(Object.keys(runMeanings))} },
 ];
 
 /** @param {Route} route */
@@ -14,7 +15,8 @@ async function deliveriesView({ params }) {
   const shown = deliveries.filter((report) => outcome === null || report.outcome === outcome);
   return [
     heading('Deliveries'),
-    element('p', 'minor', 'The last 200 of the process that answers you, since ', timeElement(since), ', the latest first.'),
+    element('p', 'minor', 'The last 200 of the process that answers you, since ', timeElement(since),
+      '. The latest comes first.'),
     filterForm('deliveries', deliveryFields, params),
     ...reportParts(shown, deliveries.length === 0
       ? 'No delivery has come since then. Other processes have lists of their own.'
@@ -40,7 +42,7 @@ const sources = new Map([
 ]);
 
 /** @param {ShownReport} report */
-function reportItem({ attempt, code, durationMs, event, final, handlers, message, outcome, receivedAt, source, ...rest }) {
+function reportItem({ attempt, code, event, final, handlers, message, outcome, source, ...rest }) {
   const name = event?.type ?? (event === undefined ? 'a request without an event' : 'an unreadable event');
   const key = event?.key ?? event?.id ?? '';
   const title = receiver().journal && event !== undefined ? link(name, 'events', key) : element('span', '', name);
@@ -49,7 +51,7 @@ function reportItem({ attempt, code, durationMs, event, final, handlers, message
     ...(attempt === undefined ? [] : ['attempt ' + attempt + (final === true ? ', the last' : '')]),
     ...(rest.late ? ['after its answer'] : []),
     ...(rest.answerSent ? [] : ['the sender had gone']),
-    durationMs + ' ms',
+    rest.durationMs + ' ms',
   ];
   return element(
     'li', '',
@@ -59,7 +61,7 @@ function reportItem({ attempt, code, durationMs, event, final, handlers, message
       ...(message === undefined ? [] : [element('p', 'message', message)]),
       ...rest.warnings.map((warning) => element('p', 'note', warning)),
       element('p', 'minor', ...(event === undefined ? [] : [element('span', 'id', event.id), ', ']),
-        timeElement(receivedAt), ', ' + notes.join(', ')),
+        timeElement(rest.receivedAt), ', ' + notes.join(', ')),
       ...handlers.map(handlerLine),
     ),
   );

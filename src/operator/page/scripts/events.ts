@@ -1,3 +1,5 @@
+import { journalOutcomes } from '../../../receiver/journal/journal.ts';
+
 /** The journal: the list of events, the story of one, and reruns. */
 export const eventsScript: string = `
 /** @type {Field[]} */
@@ -5,7 +7,7 @@ const eventFields = [
   { name: 'id', label: 'Id', kind: 'text' },
   { name: 'resource', label: 'Resource', kind: 'text' },
   { name: 'type', label: 'Type', kind: 'text', hint: 'transfer.*' },
-  { name: 'outcome', label: 'Outcome', kind: 'choice', options: ['processed', 'parked', 'queued', 'failed', 'ignored', 'rejected'] },
+  { name: 'outcome', label: 'Outcome', kind: 'choice', options: ${JSON.stringify(journalOutcomes)} },
   { name: 'since', label: 'Received since', kind: 'time' },
   { name: 'until', label: 'Received until', kind: 'time' },
 ];
@@ -109,8 +111,8 @@ function eventStory({ attempts, createdAt, deliveries, firstReceivedAt, lastRece
   const again = deliveries > 1
     ? ['; it was delivered ' + deliveries + ' times, the last time ', timeElement(lastReceivedAt)]
     : [];
-  const tried = attempts === 0 ? '. No handler was tried.' : '. Its handlers were tried ' + counted(attempts, 'time') + '.';
-  return [element('p', '', ...created, 'was first received ', timeElement(firstReceivedAt), ...again, tried)];
+  const tried = attempts === 0 ? 'No handler was tried.' : 'Its handlers were tried ' + counted(attempts, 'time') + '.';
+  return [element('p', '', ...created, 'was first received ', timeElement(firstReceivedAt), ...again, '. ', tried)];
 }
 
 /** @param {Entry} entry */

@@ -1,6 +1,11 @@
 /** The fields of filters. */
 export const fieldsScript: string = `
-/** @typedef {{ name: string, label: string, kind: 'text' | 'time' | 'choice', options?: string[], hint?: string }} Field */
+/**
+ * @typedef {{
+ *   name: string, label: string, kind: 'text' | 'time' | 'choice', hint?: string,
+ *   options?: readonly string[],
+ * }} Field
+ */
 
 let fieldCount = 0;
 
@@ -21,7 +26,7 @@ function labelled({ name, label, kind, options = [], hint = '' }, value) {
 }
 
 /**
- * @param {string[]} options
+ * @param {readonly string[]} options
  * @param {string} value
  */
 function choiceOf(options, value) {

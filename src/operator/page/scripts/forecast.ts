@@ -13,11 +13,9 @@ function countText(results) {
 /** @param {Result} result */
 function resultItem({ id, type, outcome, code, message }) {
   const text = [code, message].filter((part) => part !== undefined).join(': ');
-  return element(
-    'li', '',
-    element('p', 'line', type ?? '', element('span', 'id', id), badge(outcome)),
-    element('p', 'message', text === '' ? (outcomeMeanings.get(outcome)?.means ?? '') : text),
-  );
+  const line = element('p', 'line', type ?? '', element('span', 'id', id), badge(outcome));
+  const said = text === '' ? (outcomeMeanings.get(outcome)?.means ?? '') : text;
+  return element('li', '', element('div', '', line, element('p', 'message', said)));
 }
 
 /**

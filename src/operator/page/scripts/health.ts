@@ -3,16 +3,13 @@ export const healthScript: string = `
 async function healthView() {
   /** @type {Health} */
   const { closing, deadLetters, journal, lastDelivery, provider, running, store } = await get('health');
-  const last = lastDelivery === undefined
-    ? 'none since this process began'
-    : element('span', 'line', badge(lastDelivery.outcome), lastDelivery.code ?? '', timeElement(lastDelivery.receivedAt));
   return [
     heading('Health'),
     section('Receiver', factList([
       ['State', stateOf(!closing, closing ? 'closing: new deliveries are refused' : 'open')],
       ['Sender', provider],
       ['Events that run now', running],
-      ['Last delivery', last],
+      ['Last delivery', lastText(lastDelivery)],
     ])),
     section('Store', ...partOf(store, [['Answered in', Math.round(store.latencyMs) + ' ms']])),
     section('Dead letters', ...(deadLetters === undefined
@@ -25,6 +22,12 @@ async function healthView() {
         ['Left out', journal.leftOut.entries + ' entries, ' + journal.leftOut.bodies + ' bodies'],
       ]))),
   ];
+}
+
+/** @param {Health['lastDelivery']} last */
+function lastText(last) {
+  if (last === undefined) return 'none since this process began';
+  return element('span', 'line', badge(last.outcome), last.code ?? '', timeElement(last.receivedAt));
 }
 
 /**

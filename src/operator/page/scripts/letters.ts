@@ -28,8 +28,8 @@ async function lettersView({ params }) {
   ];
 }
 
-const NO_DEAD_LETTERS = 'This receiver keeps no dead letters, so an event is lost after the last retry of its sender. ' +
-  'The developers can set the option deadLetters.';
+const NO_DEAD_LETTERS = 'This receiver keeps no dead letters, so an event is lost after the last retry of its ' +
+  'sender. The developers can set the option deadLetters.';
 
 /** @param {Health['deadLetters']} letters */
 function waitingText(letters) {
@@ -87,16 +87,20 @@ function letterItem({ id, eventId, type, reason, message, parkedAt, runningUntil
     choice.box(id, name + ' ' + id),
     element(
       'div', '',
-      element('p', 'line', link(name, 'dead-letters', id), element('span', 'badge parked', reason), isRunning(runningUntil)),
+      element('p', 'line', link(name, 'dead-letters', id), ...reasonParts(reason, runningUntil)),
       element('p', 'message', message),
       element('p', 'minor', element('span', 'id', eventId ?? id), ', parked ', timeElement(parkedAt)),
     ),
   );
 }
 
-/** @param {number | undefined} until */
-function isRunning(until) {
-  return until !== undefined && until > Date.now() ? element('span', 'badge waiting', 'may be running') : '';
+/**
+ * @param {string} reason
+ * @param {number | undefined} runningUntil
+ */
+function reasonParts(reason, runningUntil = 0) {
+  const running = runningUntil > Date.now() ? [element('span', 'badge waiting', 'may be running')] : [];
+  return [element('span', 'badge parked', reason), ...running];
 }
 
 /** @param {Route} route */
@@ -113,8 +117,7 @@ async function letterView({ id }) {
       button('Drop…', '', () => dropDeed({ ids: [id] })),
     ),
     section('What happened', ...letterStory(letter)),
-    section('Error', element('p', 'line', element('span', 'badge parked', reason), isRunning(runningUntil)),
-      element('pre', '', message), ...codeParts(reason)),
+    section('Error', element('p', 'line', ...reasonParts(reason, runningUntil)), element('pre', '', message), ...codeParts(reason)),
     section('Handlers', element('p', '', handledText(handled, 'A replay runs the others only.'))),
     ...contentSections(letter),
     section('Facts', letterFacts(letter)),
@@ -126,7 +129,7 @@ function letterStory({ attempts, lastTriedAt, parkedAt, receivedAt, runningUntil
   const lastTry = lastTriedAt === undefined ? [] : [' It was last tried ', timeElement(lastTriedAt), '.'];
   const tried = attempts === 0 ? 'No handler was tried.' : 'It was tried ' + counted(attempts, 'time') + '.';
   const running = runningUntil !== undefined && runningUntil > Date.now()
-    ? [element('p', 'note', 'Its handlers may still be running, until ', timeElement(runningUntil), '. Wait until then.')]
+    ? [element('p', 'note', 'Wait: its handlers may still be running, until ', timeElement(runningUntil), '.')]
     : [];
   return [
     element('p', '', 'The event was received ', timeElement(receivedAt), ', and parked ', timeElement(parkedAt), '. ',

@@ -1,6 +1,9 @@
 /** Shows the view that the address names. */
 export const mainScript: string = `
-/** @type {ReadonlyMap<string, { title: string, list: (route: Route) => Promise<Element[]>, one?: (route: Route) => Promise<Element[]> }>} */
+/**
+ * @typedef {(route: Route) => Promise<Element[]>} View
+ * @type {ReadonlyMap<string, { title: string, list: View, one?: View }>}
+ */
 const views = new Map([
   ['dead-letters', { title: 'Dead letters', list: lettersView, one: letterView }],
   ['deliveries', { title: 'Deliveries', list: deliveriesView }],

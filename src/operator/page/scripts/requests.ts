@@ -60,7 +60,8 @@ function refusalOf({ status }, answer) {
     return new RequestError('You may not use this page any more. Sign in again, then reload it.', code);
   if (code !== undefined) return new RequestError(detail, code);
   return new RequestError(
-    'The answer, with status ' + status + ', is not from posthorn: a proxy or a sign-in page has sent it. Reload this page.',
+    'The answer, with status ' + status + ', is not from posthorn: a proxy or a sign-in page has sent it. ' +
+      'Reload this page.',
     'foreign_answer',
   );
 }

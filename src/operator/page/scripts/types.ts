@@ -38,7 +38,8 @@ export const typesScript: string = `
  * @typedef {{ running: number, old: number, others: number }} Skipped
  * @typedef {{ type?: string, reason?: string, prospect?: string, code?: string, count: number }} Count
  * @typedef {{
- *   count: number, counts: Count[], skipped?: Skipped, unreadable?: string, selection?: object, next?: object,
+ *   count: number, counts: Count[], skipped?: Skipped, unreadable?: string, selection?: object,
+ *   next?: object,
  * }} Forecast
  * @typedef {{ id: string, type?: string, outcome: string, code?: string, message?: string }} Result
  * @typedef {{
