@@ -22,6 +22,8 @@ class Deed {
   isRunning = false;
   isChanged = false;
   total = 0;
+  /** @type {object | undefined} */
+  left;
   /** @type {Result[]} */
   results = [];
   title = heading('');
@@ -43,19 +45,21 @@ class Deed {
   open() {
     dialog.replaceChildren(this.title, element('p', '', this.plan.warning),
       ...(this.plan.fields ? [this.plan.fields] : []), this.text, this.progress, this.actions, this.failures);
-    dialog.oncancel = (event) => {
-      if (!this.isRunning) return;
-      event.preventDefault();
-      this.stop();
-    };
-    dialog.onclose = () => {
-      if (this.isChanged) void show();
-    };
+    dialog.onclose = () => this.closed();
     dialog.showModal();
     // What is counted is what is done: other fields are counted anew.
     this.plan.fields?.addEventListener('input', () => this.ask());
     if (this.plan.fields === undefined) void this.count();
     else this.ask();
+  }
+
+  /** The key Escape closes each dialog. One that does something stays, and stops. */
+  closed() {
+    this.isStopping = true;
+    if (this.isRunning) {
+      dialog.showModal();
+      this.stop();
+    } else if (this.isChanged) void show();
   }
 
   ask() {
@@ -80,33 +84,34 @@ class Deed {
 
   async count() {
     const body = this.plan.bodyOf?.() ?? this.plan.body;
-    this.begin('Counting…');
+    this.isStopping = false;
+    this.tell('Counting…');
+    this.offer(['Cancel', () => dialog.close()]);
     if (this.plan.fields !== undefined) this.plan.fields.inert = true;
     /** @type {Forecast} */
     const all = { count: 0, counts: [] };
     try {
       await this.portions({ ...body, dryRun: true }, (/** @type {Forecast} */ answer) => addForecast(all, answer));
+      if (!this.isStopping) this.counted(body, all);
     } catch (error) {
       this.tell(problemPart(error));
       this.offer(['Count again', () => void this.count()], ['Cancel', () => dialog.close()]);
-      return;
     } finally {
-      this.isRunning = false;
       if (this.plan.fields !== undefined) this.plan.fields.inert = false;
     }
-    this.total = all.count;
-    this.tell(...forecastParts(all, this.isStopping));
-    const fixed = all.selection === undefined ? body : { ...body, selection: all.selection };
-    if (all.count === 0) this.offer(['Close', () => dialog.close()]);
-    else this.offer([this.plan.verb + ' ' + all.count, () => void this.run(fixed)], ['Cancel', () => dialog.close()]);
   }
 
-  /** @param {string} text */
-  begin(text) {
-    this.isStopping = false;
-    this.isRunning = true;
-    this.tell(text);
-    this.offer(['Stop', () => this.stop()]);
+  /**
+   * Asks if what was counted is to be done.
+   * @param {object} body
+   * @param {Forecast} all
+   */
+  counted(body, all) {
+    this.total = all.count;
+    this.left = all.selection === undefined ? body : { ...body, selection: all.selection };
+    this.tell(...forecastParts(all));
+    if (all.count === 0) this.offer(['Close', () => dialog.close()]);
+    else this.offer([this.plan.verb + ' ' + all.count, () => void this.run()], ['Cancel', () => dialog.close()]);
   }
 
   stop() {
@@ -116,39 +121,35 @@ class Deed {
   }
 
   /**
-   * Sends one request after the other. Returns the body of the next one, if it was stopped.
+   * Sends one request after the other, until nothing is left or it is stopped. A request that fails is left:
+   * sent again, it does nothing twice.
    * @template {{ next?: object }} T
-   * @param {object | undefined} body
-   * @param {(answer: T, body: object) => void} onAnswer
+   * @param {object | undefined} first
+   * @param {(answer: T) => void} onAnswer
    */
-  async portions(body, onAnswer) {
-    let next = body;
-    while (next !== undefined && !this.isStopping) {
+  async portions(first, onAnswer) {
+    this.left = first;
+    while (this.left !== undefined && !this.isStopping) {
       /** @type {T} */
-      const answer = await post(this.plan.path, next);
-      onAnswer(answer, next);
-      next = answer.next;
+      const answer = await post(this.plan.path, this.left);
+      this.left = answer.next;
+      onAnswer(answer);
     }
-    return next;
   }
 
-  /** @param {object} body */
-  async run(body) {
+  async run() {
     this.plan.fields?.remove();
-    this.begin('');
+    this.isStopping = false;
+    this.isRunning = true;
     this.isChanged = true;
     this.progress.hidden = false;
-    /** @type {object | undefined} */
-    let left = body;
+    this.tell();
+    this.offer(['Stop', () => this.stop()]);
     try {
-      left = await this.portions(body, (/** @type {DeedEnd} */ answer) => {
-        left = answer.next;
-        this.add(answer);
-      });
-      this.end(left);
+      await this.portions(this.left, (/** @type {DeedEnd} */ answer) => this.add(answer));
+      this.end();
     } catch (error) {
-      // The request may have been done: sent again, it does nothing twice.
-      this.end(left, error);
+      this.end(error);
     }
   }
 
@@ -163,20 +164,22 @@ class Deed {
     if (stopped !== undefined) throw new RequestError(stopped.message, stopped.code);
   }
 
-  /**
-   * @param {object | undefined} left
-   * @param {unknown} [error]
-   */
-  end(left, error) {
+  /** @param {unknown} [error] */
+  end(error) {
     this.isRunning = false;
-    const rest = Math.max(0, this.total - this.results.length);
-    const end = left === undefined ? 'Done: ' : 'Stopped: ';
-    const some = rest === 0 ? ' Some may be left.' : ' ' + counted(rest, 'event') + ' left.';
-    const remains = left === undefined ? '' : some;
-    this.tell(...(error === undefined ? [] : [problemPart(error)]),
-      element('p', '', end + countText(this.results) + '.' + remains));
-    if (left === undefined) this.offer(['Close', () => dialog.close()]);
-    else this.offer(['Go on', () => void this.run(left)], ['Close', () => dialog.close()]);
+    const close = /** @type {[string, () => void]} */ (['Close', () => dialog.close()]);
+    const isDone = this.left === undefined;
+    const text = (isDone ? 'Done: ' : 'Stopped: ') + countText(this.results) + '. ' + this.restText(isDone);
+    this.tell(...(error === undefined ? [] : [problemPart(error)]), element('p', '', text));
+    if (isDone) this.offer(close);
+    else this.offer(['Go on', () => void this.run()], close);
+  }
+
+  /** @param {boolean} isDone */
+  restText(isDone) {
+    const rest = this.total - this.results.length;
+    if (rest <= 0) return isDone ? '' : 'Some may be left.';
+    return counted(rest, 'event') + (isDone ? ' more had gone, or begun to run elsewhere.' : ' left.');
   }
 }
 

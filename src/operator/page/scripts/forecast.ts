@@ -51,18 +51,15 @@ const prospects = new Map([
   ['missing', 'not in the journal'],
 ]);
 
-/**
- * @param {Forecast} all
- * @param {boolean} isPart
- */
-function forecastParts({ count, counts, skipped, unreadable }, isPart) {
+/** @param {Forecast} all */
+function forecastParts({ count, counts, skipped, unreadable }) {
   const passed = /** @type {[number, string][]} */ ([
     [skipped?.running ?? 0, 'may be running, and are left out'],
     [skipped?.old ?? 0, 'were parked as too old, and are left out: replay each from its own page'],
     [skipped?.others ?? 0, 'are of another sender than this receiver, and are left out'],
   ]).filter(([number]) => number > 0);
   return [
-    element('p', '', (isPart ? 'Counted until you stopped: ' : '') + counted(count, 'event') + '.'),
+    element('p', '', counted(count, 'event') + '.'),
     element('ul', '', ...counts.map((each) => element('li', '', each.count + ' × ' + nameOf(each)))),
     ...passed.map(([number, text]) => element('p', 'minor', number + ' ' + text + '.')),
     ...(unreadable === undefined ? [] : [element('p', 'note', 'One cannot be read: ' + unreadable)]),
