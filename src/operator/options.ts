@@ -49,7 +49,7 @@ export interface EventContent {
 /** Options of `toOperator` and `toNodeOperator`. */
 export interface OperatorOptions<Context extends readonly unknown[] = []> {
   /**
-   * The whole path under which the interface is served, such as `/operator`. It is encoded as in a URL.
+   * The whole path of the page, such as `/operator`, encoded as in a URL. The interface is below it.
    */
   readonly path: string;
   /**

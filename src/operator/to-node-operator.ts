@@ -24,9 +24,9 @@ export type NodeOperatorHandler<R extends NodeRequest = NodeRequest> = (
 ) => void;
 
 /**
- * Serves the interface of operators on Node.js http and Express, before or after `express.json()`. Requests
- * for other paths go to `next`, or get 404 without one. `authorize` gets the request of Node.js as its second
- * argument, with what middlewares have added, such as `user`.
+ * Serves the page and the interface of operators on Node.js http and Express, before or after
+ * `express.json()`. Requests for other paths go to `next`, or get 404 without one. `authorize` gets the
+ * request of Node.js as its second argument, with what middlewares have added, such as `user`.
  *
  * @throws ConfigurationError as `toOperator` does.
  *

@@ -14,9 +14,9 @@ export type OperatorHandler<Context extends readonly unknown[] = []> = (
 ) => Promise<Response>;
 
 /**
- * Serves the interface of operators by the Request and Response of the web: dead letters, health, deliveries
- * and the journal of a receiver, or of several by name. [operator.md](../operator.md) describes it. It
- * observes the receivers from now on, for the list of the last deliveries.
+ * Serves the page and the interface of operators by the Request and Response of the web: dead letters,
+ * health, deliveries and the journal of a receiver, or of several by name. [operator.md](../operator.md)
+ * describes them. It observes the receivers from now on, for the list of the last deliveries.
  *
  * @throws ConfigurationError without `authorize`, for another wrong option, and for a value that is not a
  * receiver.

@@ -92,7 +92,7 @@ class Deed {
     const all = { count: 0, counts: [] };
     try {
       await this.portions({ ...body, dryRun: true }, (/** @type {Forecast} */ answer) => addForecast(all, answer));
-      if (!this.isStopping) this.counted(body, all);
+      if (!this.isStopping) this.confirm(body, all);
     } catch (error) {
       this.tell(problemPart(error));
       this.offer(['Count again', () => void this.count()], ['Cancel', () => dialog.close()]);
@@ -106,7 +106,7 @@ class Deed {
    * @param {object} body
    * @param {Forecast} all
    */
-  counted(body, all) {
+  confirm(body, all) {
     this.total = all.count;
     this.left = all.selection === undefined ? body : { ...body, selection: all.selection };
     this.tell(...forecastParts(all));
