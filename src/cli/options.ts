@@ -64,10 +64,14 @@ function parseHeaderName(text: string): string {
 
 /** The options for the address to listen on. */
 export function listenOptions(port: number): readonly Option[] {
-  return [
-    new Option('--port <number>', 'where to listen; 0 takes a free port').default(port).argParser(parsePort),
-    new Option('--host <address>', 'the address to listen on').default('127.0.0.1'),
-  ];
+  return [portOption(port), new Option('--host <address>', 'the address to listen on').default('127.0.0.1')];
+}
+
+/** The option for the port to listen on. */
+export function portOption(port: number): Option {
+  return new Option('--port <number>', 'where to listen; 0 takes a free port')
+    .default(port)
+    .argParser(parsePort);
 }
 
 /** Reads the number of a port. */

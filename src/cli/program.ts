@@ -32,6 +32,7 @@ const commands: ReadonlyMap<string, () => Promise<(program: Command) => void>> =
   ['verify', async () => (await import('./verify.ts')).addVerify],
   ['webhooks', async () => (await import('./webhooks/command.ts')).addWebhooks],
   ['dead-letters', async () => (await import('./dead-letters/command.ts')).addDeadLetters],
+  ['operator', async () => (await import('./operator/command.ts')).addOperator],
   ['ids', async () => (await import('./ids/command.ts')).addIds],
   ['events', async () => (await import('./events/command.ts')).addEvents],
   ...stores

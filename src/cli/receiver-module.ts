@@ -13,8 +13,13 @@ export interface ReceiverModule {
   readonly settings?: Settings | undefined;
 }
 
+/** The same, with all that its receiver can do. One of an earlier version may lack methods. */
+export interface LoadedModule extends ReceiverModule {
+  readonly receiver: Receiver;
+}
+
 /** Imports the module; see {@link exportsOf}. */
-export async function loadReceiver(path: string, json: boolean): Promise<ReceiverModule> {
+export async function loadReceiver(path: string, json: boolean): Promise<LoadedModule> {
   const receiver = (await exportsOf(path, 'receiver', json)).find(isReceiver);
   if (receiver !== undefined) {
     const { deadLetters, settings } = receiver;

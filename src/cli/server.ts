@@ -18,10 +18,10 @@ export async function serve(server: Server, port: number, host: string): Promise
   return `http://${host.includes(':') ? `[${host}]` : host}:${actualPort}`;
 }
 
-/** Resolves on the first SIGINT or SIGTERM; a second one ends the program at once. */
-export async function untilSignal(): Promise<void> {
+/** Resolves on the first SIGINT, SIGTERM or other of these signals; a second one ends the program at once. */
+export async function untilSignal(...others: readonly NodeJS.Signals[]): Promise<void> {
   const heard = new AbortController();
   const options = { signal: heard.signal };
-  await Promise.race([once(process, 'SIGINT', options), once(process, 'SIGTERM', options)]);
+  await Promise.race(['SIGINT', 'SIGTERM', ...others].map((signal) => once(process, signal, options)));
   heard.abort();
 }

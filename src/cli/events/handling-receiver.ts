@@ -1,13 +1,14 @@
 import type { WebhookReceiver } from '../../receiver/receiver.ts';
 import type { Settings } from '../../receiver/settings.ts';
+import type { Receiver } from '../../receiver-interface.ts';
 import { usageError } from '../failure.ts';
 import { loadReceiver } from '../receiver-module.ts';
 
 /** A receiver with handlers, of which a command calls some methods. */
 export interface HandlingReceiver<Method extends keyof WebhookReceiver> {
-  readonly receiver: Pick<WebhookReceiver, Method>;
+  readonly receiver: Receiver & Pick<WebhookReceiver, Method>;
   readonly settings: Settings;
-  readonly close: () => Promise<unknown>;
+  readonly close: () => ReturnType<WebhookReceiver['close']>;
 }
 
 /**
