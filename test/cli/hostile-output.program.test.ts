@@ -18,6 +18,7 @@ import {
   redisErrors,
 } from './hostile-parties.ts';
 import { directoryOf, letter } from './letters.ts';
+import { act, signIn } from './operator-requests.ts';
 import { posthorn, start } from './posthorn.ts';
 import { LETTERS_BESIDE, writeModule } from './receiver-module.ts';
 import { curl, environmentOf } from './sandboxed.ts';
@@ -97,7 +98,11 @@ interface Started {
 }
 
 /** Starts a command that serves, and waits for its address. */
-async function serve(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Started> {
+async function serve(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  url = /http:\/\/127\.0\.0\.1:\d+(\/webhooks)?/,
+): Promise<Started> {
   const { stdout, stderr, kill, exit } = start(args, { env });
   const printed = { stdout: '', stderr: '' };
   stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -107,7 +112,7 @@ async function serve(args: readonly string[], env: NodeJS.ProcessEnv = {}): Prom
     printed.stderr += text;
   });
   const closed = Promise.all([exit, finished(stdout), finished(stderr)]);
-  const address = () => /http:\/\/127\.0\.0\.1:\d+(\/webhooks)?/.exec(printed.stdout)?.[0];
+  const address = () => url.exec(printed.stdout)?.[0];
   await until(
     () => `an address in ${JSON.stringify(printed)}`,
     () => address() !== undefined,
@@ -244,6 +249,13 @@ const others: Readonly<Record<string, (json: readonly string[]) => Promise<Print
       ...['events', 'rerun', '--all', '--handler', NASTY, '--run', NASTY, '--reason', NASTY],
       ...['--receiver', await writeReceiver(), '--yes', ...json],
     ]),
+  async operator(json) {
+    const args = ['operator', '--port', '0', '--receiver', await writeReceiver(), ...json];
+    const operator = await serve(args, {}, /http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]+/);
+    const cookie = await signIn(operator.url);
+    await act(operator.url, 'replay', cookie, { ids: [NASTY] });
+    return operator.end();
+  },
   'ids import': async (json) =>
     posthorn(['ids', 'import', join('missing', NASTY), '--receiver', await writeReceiver(), ...json]),
   'sqlite migrate': async (json) => posthorn(['sqlite', 'migrate', join('missing', NASTY), ...json]),

@@ -27,6 +27,7 @@ const commands = [
   'events prune',
   'events accept',
   'events rerun',
+  'operator',
   'ids import',
   'webhooks list',
   'webhooks show',
@@ -117,6 +118,11 @@ describe('posthorn', () => {
       command: 'events',
       rooms: ['src/cli'],
       others: /src\/(service\/(?!client\/service-error)|stores\/(?!memory|kit)[^/]+\/)/,
+    },
+    {
+      command: 'operator',
+      rooms: ['src/cli', 'src/operator'],
+      others: /src\/(service\/(?!client\/service-error|sandbox\/host)|stores\/(?!memory|kit)[^/]+\/)/,
     },
   ])('$command loads no module of another command, which would make it slower', async (tested) => {
     const { command, rooms, others } = tested;

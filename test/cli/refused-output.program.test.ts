@@ -164,6 +164,18 @@ const cases: Readonly<Record<string, Case>> = {
   'events list': { args: () => journalOf('listed'), changes: false },
   'events show': { args: async () => ['evt_1', ...(await journalOf('shown'))], changes: false },
   'events prune': changes(async () => ['--older-than', '1d', '--yes', ...(await journalOf('pruned'))]),
+  operator: {
+    args: async () => {
+      const { file } = await writeModule(SHARED);
+      return ['--port', String(await freePort()), '--receiver', file];
+    },
+    changes: true,
+    hasBegun: async ([, , port]) =>
+      fetch(`http://127.0.0.1:${port}/`).then(
+        () => true,
+        () => false,
+      ),
+  },
   'ids import': changes(async () => {
     const { file } = await writeModule(SHARED);
     const list = join(temporaryDirectory(), 'ids.tsv');

@@ -69,9 +69,9 @@ async function operate({ port, ...options }: OperatorCommandOptions): Promise<vo
   ]);
   if (isMemoryStore(settings.store)) output.note(OWN_MEMORY);
   await signalled;
+  server.close();
   if (answers.size > 0)
     output.note('posthorn: the current event is finished first. Another signal ends at once');
-  server.close();
   const { abandoned } = await close();
   await answers.sent();
   if (abandoned.length > 0) setFailed();
