@@ -1,8 +1,8 @@
 import { isMemoryStore } from '../../stores/memory/memory.ts';
 import { checkAccountOption } from '../account-option.ts';
 import { usageError } from '../failure.ts';
+import { type HandlingReceiver, loadHandlingReceiver } from '../handling-receiver.ts';
 import type { AcceptCommandOptions } from './accept-options.ts';
-import { type HandlingReceiver, loadHandlingReceiver } from './handling-receiver.ts';
 
 /** A receiver that accepts events, and foresees what accepting them would do. */
 export type LoadedReceiver = HandlingReceiver<'accept' | 'foresee'>;

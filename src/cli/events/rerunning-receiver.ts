@@ -1,7 +1,7 @@
 import type { RerunOptions } from '../../receiver/handling/ways-in/rerun-options.ts';
 import { isMemoryStore } from '../../stores/memory/memory.ts';
 import { usageError } from '../failure.ts';
-import { type HandlingReceiver, loadHandlingReceiver } from './handling-receiver.ts';
+import { type HandlingReceiver, loadHandlingReceiver } from '../handling-receiver.ts';
 import type { JournalSource } from './journal-source.ts';
 import type { RerunCommandOptions } from './rerun-options.ts';
 

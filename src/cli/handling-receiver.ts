@@ -1,8 +1,8 @@
-import type { WebhookReceiver } from '../../receiver/receiver.ts';
-import type { Settings } from '../../receiver/settings.ts';
-import type { Receiver } from '../../receiver-interface.ts';
-import { usageError } from '../failure.ts';
-import { loadReceiver } from '../receiver-module.ts';
+import type { WebhookReceiver } from '../receiver/receiver.ts';
+import type { Settings } from '../receiver/settings.ts';
+import type { Receiver } from '../receiver-interface.ts';
+import { usageError } from './failure.ts';
+import { loadReceiver } from './receiver-module.ts';
 
 /** A receiver with handlers, of which a command calls some methods. */
 export interface HandlingReceiver<Method extends keyof WebhookReceiver> {
