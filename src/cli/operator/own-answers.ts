@@ -16,7 +16,7 @@ export function ownAnswer(request: IncomingMessage, session: Session): OperatorA
   // HEAD comes from a program that looks at the address, and must not use it up.
   const [token = ''] = method === 'GET' && tokens.length === 1 ? tokens : [];
   const cookie = session.trade(token);
-  return cookie === undefined ? refusal(WORN_ADDRESS) : onward({ 'set-cookie': cookie });
+  return cookie === undefined ? refusal(USED_ADDRESS) : onward({ 'set-cookie': cookie });
 }
 
 /**
@@ -49,7 +49,7 @@ const NOT_SIGNED_IN =
   'This browser is not signed in. Open the address that the command posthorn operator has printed. It works once: ' +
   'if it was opened before, start the command again, and open its new address.';
 
-const WORN_ADDRESS =
+const USED_ADDRESS =
   'This address does not work. Each works once, in one browser: start the command posthorn operator again, and ' +
   'open its new address.';
 
