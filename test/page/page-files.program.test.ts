@@ -59,6 +59,8 @@ describe.each(pages)('the page of the $of', ({ files, icon, script }) => {
 test.each([
   { name: 'sandbox-light', width: 1_600 },
   { name: 'sandbox-dark', width: 400 },
+  { name: 'operator-light', width: 1_200 },
+  { name: 'operator-dark', width: 400 },
 ])('the picture $name is $width px wide, and small', ({ name, width }) => {
   const png = readFileSync(join(packageRoot, 'docs', 'images', `${name}.png`));
   // PNG, section 11.2.1: the width stands after the signature and the head of the first chunk.
