@@ -23,7 +23,6 @@ async function eventsView({ params }) {
   }
   /** @type {EntryPage} */
   const { after, events } = await get('events', entriesOf(params));
-  const isFiltered = Object.keys(entriesOf(params)).length > 0;
   return [
     heading('Journal'),
     element('p', 'minor', 'Each event that came, those first that came first.'),
@@ -31,7 +30,7 @@ async function eventsView({ params }) {
     ...entryList(events, params),
     ...pager('events', params, after),
     ...(events.length > 0 ? [] : [
-      element('p', 'empty', isFiltered ? 'No event matches.' : 'No event has come since the journal was set up.'),
+      element('p', 'empty', emptyText(params, after, 'No event has come since the journal was set up.', 'No event matches.')),
     ]),
   ];
 }
