@@ -41,7 +41,7 @@ const sources = new Map([
 
 /** @param {ShownReport} report */
 function reportItem({ attempt, code, durationMs, event, final, handlers, message, outcome, receivedAt, source, ...rest }) {
-  const name = event?.type ?? (event === undefined ? 'a request without an event' : 'an unreadable event');
+  const name = event === undefined ? 'a request without an event' : typeText(event.type, 'an unreadable event');
   const key = event?.key ?? event?.id ?? '';
   const title = receiver().journal && event !== undefined ? link(name, 'events', key) : element('span', '', name);
   const notes = [

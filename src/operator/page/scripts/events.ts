@@ -60,7 +60,7 @@ function entryList(events, params) {
  * @param {Choice} choice
  */
 function entryItem({ id, key = id, type, outcome, code, firstReceivedAt, deliveries, resource }, choice) {
-  const name = type ?? 'unreadable event';
+  const name = typeText(type, 'unreadable event');
   const about = resource === undefined ? '' : ', about ' + resource;
   return element(
     'li', '',
@@ -77,7 +77,7 @@ function entryItem({ id, key = id, type, outcome, code, firstReceivedAt, deliver
 /** @param {Route} route */
 async function eventView({ id }) {
   /** @type {Entry} */
-  const entry = await get('events/' + encoded(id));
+  const entry = await get(pathOf('events', id));
   const { code, handled, key = entry.id, outcome, type } = entry;
   const [letter, { deliveries }] = await Promise.all([
     letterOf(key),
@@ -89,7 +89,7 @@ async function eventView({ id }) {
   rerun.disabled = handled.length === 0;
   return [
     element('p', '', link('Journal', 'events')),
-    heading(type ?? 'An unreadable event'),
+    heading(typeText(type, 'An unreadable event')),
     element('p', 'actions', rerun, ...(letter === undefined ? [] : [link('Its dead letter', 'dead-letters', key)])),
     section('What happened', element('p', 'line', badge(outcome), code ?? ''), ...eventStory(entry),
       ...(meaning === undefined ? [] : [element('p', '', meaning.means)]),
@@ -133,7 +133,7 @@ function entryFacts({ id, account, deliveries, key, attempts, provider, resource
 async function letterOf(key) {
   if (!receiver().deadLetters) return undefined;
   try {
-    return await get('dead-letters/' + encoded(key));
+    return await get(pathOf('dead-letters', key));
   } catch (error) {
     if (error instanceof RequestError && error.code === 'dead_letter_missing') return undefined;
     throw error;

@@ -85,7 +85,7 @@ function letterList(letters, params) {
  * @param {Choice} choice
  */
 function letterItem({ id, eventId, type, reason, message, parkedAt, runningUntil }, choice) {
-  const name = type ?? 'unreadable event';
+  const name = typeText(type, 'unreadable event');
   return element(
     'li', '',
     choice.box(id, name + ' ' + id),
@@ -106,11 +106,11 @@ function isRunning(until) {
 /** @param {Route} route */
 async function letterView({ id }) {
   /** @type {Letter} */
-  const letter = await get('dead-letters/' + encoded(id));
+  const letter = await get(pathOf('dead-letters', id));
   const { handled, message, reason, runningUntil, type } = letter;
   return [
     element('p', '', link('Dead letters', 'dead-letters')),
-    heading(type ?? 'An unreadable event'),
+    heading(typeText(type, 'An unreadable event')),
     element(
       'p', 'actions',
       button('Replay', '', () => replayDeed({ ids: [id] })),
