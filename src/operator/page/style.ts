@@ -8,7 +8,8 @@ nav ul { display: flex; flex-wrap: wrap; gap: .25rem 1rem; }
 nav li + li { border: 0; }
 nav a[aria-current] { font-weight: 600; text-decoration: none; color: var(--text); }
 #receivers, #identity { margin: 0; }
-#receivers select { width: auto; padding: .2rem .3rem; }
+#receivers { max-width: 100%; }
+#receivers select { width: auto; max-width: 100%; padding: .2rem .3rem; }
 #identity { margin-left: auto; }
 main > * + * { margin-top: 1rem; }
 h2:focus { outline: none; }

@@ -43,7 +43,7 @@ const sources = new Map([
 
 /** @param {ShownReport} report */
 function reportItem({ attempt, code, event, final, handlers, message, outcome, source, ...rest }) {
-  const name = event?.type ?? (event === undefined ? 'a request without an event' : 'an unreadable event');
+  const name = event === undefined ? 'a request without an event' : typeText(event.type, 'an unreadable event');
   const key = event?.key ?? event?.id ?? '';
   const title = receiver().journal && event !== undefined ? link(name, 'events', key) : element('span', '', name);
   const notes = [

@@ -25,7 +25,6 @@ async function eventsView({ params }) {
   }
   /** @type {EntryPage} */
   const { after, events } = await get('events', entriesOf(params));
-  const isFiltered = Object.keys(entriesOf(params)).length > 0;
   return [
     heading('Journal'),
     element('p', 'minor', 'Each event that came, those first that came first.'),
@@ -33,7 +32,7 @@ async function eventsView({ params }) {
     ...entryList(events, params),
     ...pager('events', params, after),
     ...(events.length > 0 ? [] : [
-      element('p', 'empty', isFiltered ? 'No event matches.' : 'No event has come since the journal was set up.'),
+      element('p', 'empty', emptyText(params, after, 'No event has come since the journal was set up.', 'No event matches.')),
     ]),
   ];
 }
@@ -63,7 +62,7 @@ function entryList(events, params) {
  * @param {Choice} choice
  */
 function entryItem({ id, key = id, type, outcome, code, firstReceivedAt, deliveries, resource }, choice) {
-  const name = type ?? 'unreadable event';
+  const name = typeText(type, 'unreadable event');
   const about = resource === undefined ? '' : ', about ' + resource;
   return element(
     'li', '',
@@ -80,7 +79,7 @@ function entryItem({ id, key = id, type, outcome, code, firstReceivedAt, deliver
 /** @param {Route} route */
 async function eventView({ id }) {
   /** @type {Entry} */
-  const entry = await get('events/' + encoded(id));
+  const entry = await get(pathOf('events', id));
   const { code, handled, key = entry.id, outcome, type } = entry;
   const [letter, { deliveries }] = await Promise.all([
     letterOf(key),
@@ -92,7 +91,7 @@ async function eventView({ id }) {
   rerun.disabled = handled.length === 0;
   return [
     element('p', '', link('Journal', 'events')),
-    heading(type ?? 'An unreadable event'),
+    heading(typeText(type, 'An unreadable event')),
     element('p', 'actions', rerun, ...(letter === undefined ? [] : [link('Its dead letter', 'dead-letters', key)])),
     section('What happened', element('p', 'line', badge(outcome), code ?? ''), ...eventStory(entry),
       ...(meaning === undefined ? [] : [element('p', '', meaning.means)]),
@@ -136,7 +135,7 @@ function entryFacts({ id, account, deliveries, key, attempts, provider, resource
 async function letterOf(key) {
   if (!receiver().deadLetters) return undefined;
   try {
-    return await get('dead-letters/' + encoded(key));
+    return await get(pathOf('dead-letters', key));
   } catch (error) {
     if (error instanceof RequestError && error.code === 'dead_letter_missing') return undefined;
     throw error;

@@ -67,7 +67,7 @@ function filterForm(view, fields, params) {
   form.append(...fields.map((field) => labelled(field, params.get(field.name) ?? '')), submit, link('Clear', view));
   form.addEventListener('submit', (submission) => {
     submission.preventDefault();
-    go(view, '', filterOf(form, fields));
+    go(view, '', filterOf(form, fields, params));
   });
   return form;
 }
@@ -75,12 +75,17 @@ function filterForm(view, fields, params) {
 /**
  * @param {HTMLFormElement} form
  * @param {Field[]} fields
+ * @param {URLSearchParams} params
  */
-function filterOf(form, fields) {
+function filterOf(form, fields, params) {
   const data = new FormData(form);
   return Object.fromEntries(fields.map(({ name, kind }) => {
     const text = String(data.get(name) ?? '').trim();
-    return [name, kind === 'time' ? millisecondsOf(text) : text];
+    if (kind !== 'time' || text === '') return [name, text];
+    const given = params.get(name) ?? '';
+    // A local time has no milliseconds, and the end of summer time has an hour twice.
+    const isSame = millisecondsOf(text) === millisecondsOf(localTime(given));
+    return [name, isSame ? given : millisecondsOf(text)];
   }));
 }
 

@@ -24,7 +24,9 @@ async function lettersView({ params }) {
     ...(page.unreadable === undefined ? [] : [element('p', 'note', 'One cannot be read: ' + page.unreadable)]),
     ...letterList(page.deadLetters, params),
     ...pager('dead-letters', params, page.after),
-    ...(page.deadLetters.length === 0 ? [element('p', 'empty', emptyText(params, page.after))] : []),
+    ...(page.deadLetters.length > 0 ? [] : [
+      element('p', 'empty', emptyText(params, page.after, NONE_PARKED, 'No dead letter matches.')),
+    ]),
   ];
 }
 
@@ -41,16 +43,18 @@ function waitingText(letters) {
   return element('p', '', count + ' waiting to be replayed or dropped', ...since, '.');
 }
 
+const NONE_PARKED = 'No dead letters: every event was handled, or its sender will try again.';
+
 /**
  * @param {URLSearchParams} params
  * @param {string | undefined} after
+ * @param {string} none
+ * @param {string} noMatch
  */
-function emptyText(params, after) {
+function emptyText(params, after, none, noMatch) {
   if (after !== undefined) return 'Nothing on this page matches. The search goes on with the next page.';
   if (params.get('after') !== null) return 'That is the end of the list.';
-  return Object.keys(entriesOf(params)).length > 0
-    ? 'No dead letter matches.'
-    : 'No dead letters: every event was handled, or its sender will try again.';
+  return Object.keys(entriesOf(params)).length > 0 ? noMatch : none;
 }
 
 /**
@@ -81,7 +85,7 @@ function letterList(letters, params) {
  * @param {Choice} choice
  */
 function letterItem({ id, eventId, type, reason, message, parkedAt, runningUntil }, choice) {
-  const name = type ?? 'unreadable event';
+  const name = typeText(type, 'unreadable event');
   return element(
     'li', '',
     choice.box(id, name + ' ' + id),
@@ -106,11 +110,11 @@ function reasonParts(reason, runningUntil = 0) {
 /** @param {Route} route */
 async function letterView({ id }) {
   /** @type {Letter} */
-  const letter = await get('dead-letters/' + encoded(id));
+  const letter = await get(pathOf('dead-letters', id));
   const { handled, message, reason, runningUntil, type } = letter;
   return [
     element('p', '', link('Dead letters', 'dead-letters')),
-    heading(type ?? 'An unreadable event'),
+    heading(typeText(type, 'An unreadable event')),
     element(
       'p', 'actions',
       button('Replay', '', () => replayDeed({ ids: [id] })),

@@ -92,7 +92,7 @@ async function start() {
   setText(byId('identity'), identity.name);
   const names = known.receivers.flatMap(({ name }) => name ?? []);
   byId('receivers').hidden = names.length < 2;
-  select('receiver').replaceChildren(...names.map((name) => new Option(name)));
+  select('receiver').replaceChildren(...names.map((name) => new Option(name, name)));
   await show();
 }
 

@@ -13,6 +13,19 @@ class RequestError extends Error {
 }
 
 /**
+ * The path of one thing of a list.
+ * @param {string} list
+ * @param {string} id
+ */
+function pathOf(list, id) {
+  if (id !== '.' && id !== '..') return list + '/' + encoded(id);
+  // A browser takes these parts out of an address.
+  throw new RequestError(
+    'An event with the id ' + id + ' has no address of its own. Choose it by its check box in the list.', 'id_without_address',
+  );
+}
+
+/**
  * The part of the answer that the page reads is of type T.
  * @template T
  * @param {string} path

@@ -32,8 +32,9 @@ function timeElement(ms) {
  */
 function localTime(text) {
   const date = new Date(Number(text));
-  if (text === '' || Number.isNaN(date.getTime())) return '';
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+  const local = new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
+  if (text === '' || Number.isNaN(local.getTime())) return '';
+  return local.toISOString().slice(0, 19);
 }
 
 /**

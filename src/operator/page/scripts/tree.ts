@@ -45,6 +45,7 @@ function sentText(text) {
   const rest = button('Show all ' + text.length + ' characters', '', () => {
     shown.textContent = text;
     rest.remove();
+    shown.focus();
   });
   return [shown, rest];
 }
@@ -54,7 +55,7 @@ function sentText(text) {
  * @param {string} name
  * @param {unknown} value
  * @param {boolean} isOpen
- * @returns {Element[]}
+ * @returns {HTMLElement[]}
  */
 function branch(name, value, isOpen) {
   const label = name === '' ? [] : [element('span', 'name', name), ': '];
@@ -70,20 +71,31 @@ function branch(name, value, isOpen) {
 }
 
 /**
+ * Returns the first part that it has shown.
  * @param {Element} opened
  * @param {[string, unknown][]} parts
  * @param {boolean} isList
  */
 function showParts(opened, parts, isList) {
-  const shown = parts.slice(0, SHOWN_PARTS);
-  opened.append(...shown.flatMap(([name, value]) => branch(isList ? name : JSON.stringify(name), value, false)));
+  const shown = parts.slice(0, SHOWN_PARTS)
+    .flatMap(([name, value]) => branch(isList ? name : JSON.stringify(name), value, false));
+  opened.append(...shown);
   const rest = parts.slice(SHOWN_PARTS);
-  if (rest.length === 0) return;
-  const more = button('Show more of the ' + rest.length + ' that follow', '', () => {
+  if (rest.length > 0) opened.append(moreButton(opened, rest, isList));
+  return shown[0];
+}
+
+/** @param {Parameters<typeof showParts>} all */
+function moreButton(...all) {
+  const more = button('Show more of the ' + all[1].length + ' that follow', '', () => {
     more.remove();
-    showParts(opened, rest, isList);
+    const first = showParts(...all);
+    if (first === undefined) return;
+    // The button that had the focus is gone.
+    first.tabIndex = -1;
+    first.focus();
   });
-  opened.append(more);
+  return more;
 }
 
 /** @param {unknown} value */

@@ -28,6 +28,15 @@ function counted(count, singular, plural = singular + 's') {
 }
 
 /**
+ * The type of an event, or other words for one that has nothing to see and to press.
+ * @param {string | undefined} type
+ * @param {string} otherwise
+ */
+function typeText(type, otherwise) {
+  return type !== undefined && /[^\\s\\p{C}]/u.test(type) ? type : otherwise;
+}
+
+/**
  * Pairs of a name and a value. A value that is missing leaves its name out.
  * @param {[string, string | number | Node | undefined][]} facts
  */
