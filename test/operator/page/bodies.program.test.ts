@@ -40,12 +40,12 @@ test('values are shown as they were sent', async () => {
       '"yes": true',
       String.raw`"line": "a\nb\u0000"`,
       '"2": "two"',
+      '"none": {}',
+      '"list": []',
     ].toSorted(),
   );
   await page.getByText('"__proto__": 1 member').click();
   await page.getByText('"x": 1').waitFor();
-  for (const size of ['"none": 0 members', '"list": 0 in a list'])
-    expect(await page.getByText(size).count(), size).toBe(1);
   // The tree has the last of two equal keys, as a program that reads it has.
   await page.getByText(`As it was sent, ${body.length} characters`).click();
   expect(await page.locator('pre', { hasText: '"price"' }).textContent()).toBe(body);

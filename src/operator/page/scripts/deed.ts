@@ -169,7 +169,7 @@ class Deed {
     this.isRunning = false;
     const close = /** @type {[string, () => void]} */ (['Close', () => dialog.close()]);
     const isDone = this.left === undefined;
-    const text = (isDone ? 'Done: ' : 'Stopped: ') + countText(this.results) + '. ' + this.restText(isDone);
+    const text = (isDone ? 'Done: ' : 'Stopped: ') + countText(this.results) + '.' + this.restText(isDone);
     this.tell(...(error === undefined ? [] : [problemPart(error)]), element('p', '', text));
     if (isDone) this.offer(close);
     else this.offer(['Go on', () => void this.run()], close);
@@ -178,8 +178,8 @@ class Deed {
   /** @param {boolean} isDone */
   restText(isDone) {
     const rest = this.total - this.results.length;
-    if (rest <= 0) return isDone ? '' : 'Some may be left.';
-    return counted(rest, 'event') + (isDone ? ' more had gone, or begun to run elsewhere.' : ' left.');
+    if (rest <= 0) return isDone ? '' : ' Some may be left.';
+    return ' ' + counted(rest, 'event') + (isDone ? ' more had gone, or begun to run elsewhere.' : ' left.');
   }
 }
 

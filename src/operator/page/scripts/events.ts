@@ -15,6 +15,8 @@ const eventFields = [
 const NO_JOURNAL = 'This receiver has no journal, so nothing tells which events came before. ' +
   'The developers can set the option journal.';
 
+const NO_EVENTS = 'No event has come since the journal was set up.';
+
 /** @param {Route} route */
 async function eventsView({ params }) {
   if (!receiver().journal) return [heading('Journal'), element('p', 'note', NO_JOURNAL)];
@@ -32,7 +34,7 @@ async function eventsView({ params }) {
     ...entryList(events, params),
     ...pager('events', params, after),
     ...(events.length > 0 ? [] : [
-      element('p', 'empty', emptyText(params, after, 'No event has come since the journal was set up.', 'No event matches.')),
+      element('p', 'empty', emptyText(params, after, NO_EVENTS, 'No event matches.')),
     ]),
   ];
 }
@@ -110,7 +112,7 @@ function eventStory({ attempts, createdAt, deliveries, firstReceivedAt, lastRece
   const again = deliveries > 1
     ? ['; it was delivered ' + deliveries + ' times, the last time ', timeElement(lastReceivedAt)]
     : [];
-  const tried = attempts === 0 ? 'No handler was tried.' : 'Its handlers were tried ' + counted(attempts, 'time') + '.';
+  const tried = attempts === 0 ? 'No handler was tried.' : 'Its handlers were tried ' + times(attempts) + '.';
   return [element('p', '', ...created, 'was first received ', timeElement(firstReceivedAt), ...again, '. ', tried)];
 }
 

@@ -132,7 +132,7 @@ async function letterView({ id }) {
 /** @param {Letter} letter */
 function letterStory({ attempts, lastTriedAt, parkedAt, receivedAt, runningUntil }) {
   const lastTry = lastTriedAt === undefined ? [] : [' It was last tried ', timeElement(lastTriedAt), '.'];
-  const tried = attempts === 0 ? 'No handler was tried.' : 'It was tried ' + counted(attempts, 'time') + '.';
+  const tried = attempts === 0 ? 'No handler was tried.' : 'It was tried ' + times(attempts) + '.';
   const running = runningUntil !== undefined && runningUntil > Date.now()
     ? [element('p', 'note', 'Wait: its handlers may still be running, until ', timeElement(runningUntil), '.')]
     : [];

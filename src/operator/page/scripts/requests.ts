@@ -21,7 +21,8 @@ function pathOf(list, id) {
   if (id !== '.' && id !== '..') return list + '/' + encoded(id);
   // A browser takes these parts out of an address.
   throw new RequestError(
-    'An event with the id ' + id + ' has no address of its own. Choose it by its check box in the list.', 'id_without_address',
+    'An event with the id ' + id + ' has no address of its own. Choose it by its check box in the list.',
+    'id_without_address',
   );
 }
 

@@ -63,6 +63,7 @@ function branch(name, value, isOpen) {
     return [element('div', 'leaf', ...label, leafOf(value))];
   const isList = Array.isArray(value);
   const parts = Object.entries(value);
+  if (parts.length === 0) return [element('div', 'leaf', ...label, isList ? '[]' : '{}')];
   const size = parts.length + (isList ? ' in a list' : parts.length === 1 ? ' member' : ' members');
   const opened = element('details', '', element('summary', '', ...label, element('span', 'minor', size)));
   opened.addEventListener('toggle', () => showParts(opened, parts, isList), { once: true });

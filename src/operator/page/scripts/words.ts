@@ -27,6 +27,11 @@ function counted(count, singular, plural = singular + 's') {
   return count.toLocaleString('en') + ' ' + (count === 1 ? singular : plural);
 }
 
+/** @param {number} count */
+function times(count) {
+  return count === 1 ? 'once' : counted(count, 'time');
+}
+
 /**
  * The type of an event, or other words for one that has nothing to see and to press.
  * @param {string | undefined} type
