@@ -20,7 +20,6 @@ export function pageHtml(base: string): string {
 <p id="identity" class="minor"></p>
 </header>
 <noscript>This page needs JavaScript. The same is served as JSON below api/.</noscript>
-<p id="announcement" class="unseen" role="status"></p>
 <main id="view" aria-busy="true"><p>Loading…</p></main>
 <dialog id="deed" aria-labelledby="deed-title"></dialog>
 </body>

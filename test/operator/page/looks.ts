@@ -32,6 +32,14 @@ export async function openLook(
   { context = {}, fragment = '', mount = {} }: LookOptions = {},
 ): Promise<Look> {
   const origin = await listenUntilTheEnd(toNodeOperator(receivers, { ...ada, ...mount }));
+  return { ...(await openAt(`${origin}/operator/${fragment}`, context)), origin };
+}
+
+/** Opens the page at an address, as somebody who was never here, until the test is over. */
+export async function openAt(
+  url: string,
+  context: BrowserContextOptions = {},
+): Promise<Omit<Look, 'origin'>> {
   const opened = await (await sharedBrowser()).newContext(context);
   opened.setDefaultTimeout(WAIT_LIMIT_MS);
   onTestFinished(() => opened.close());
@@ -46,9 +54,9 @@ export async function openLook(
   page.on('pageerror', (error) => void faults.push(error.message));
   page.on('dialog', (dialog) => void faults.push(`a dialog: ${dialog.message()}`));
   page.on('request', (request) => void asked.push(request.url()));
-  await page.goto(`${origin}/operator/${fragment}`);
+  await page.goto(url);
   await settled(page);
-  return { page, faults, asked, origin, goTo: (next) => goTo(page, next) };
+  return { page, faults, asked, goTo: (next) => goTo(page, next) };
 }
 
 async function goTo(page: Page, fragment: string): Promise<void> {

@@ -45,14 +45,18 @@ async function show() {
   const route = readRoute();
   chosen.receiver = route.params.get('receiver') ?? known.receivers[0]?.name ?? '';
   showFrame(route);
-  const main = byId('view');
-  main.setAttribute('aria-busy', 'true');
+  byId('view').setAttribute('aria-busy', 'true');
   const parts = await partsOf(route);
-  if (mine !== shows) return;
+  if (mine === shows) showView(parts);
+}
+
+/** @param {Element[]} parts */
+function showView(parts) {
+  const main = byId('view');
   main.replaceChildren(...parts);
   main.setAttribute('aria-busy', 'false');
   const title = main.querySelector('h2');
-  document.title = (title?.textContent ?? 'Problem') + ' – posthorn';
+  document.title = title === null ? 'posthorn' : title.textContent + ' – posthorn';
   // A screen reader begins to read here, as after a link to another page.
   if (title instanceof HTMLElement && !dialog.open) title.focus();
 }
@@ -85,7 +89,7 @@ async function start() {
   try {
     known = await get('receivers');
   } catch (error) {
-    byId('view').replaceChildren(problemPart(error), button('Try again', '', () => void start()));
+    showView([heading('It cannot be shown'), problemPart(error), button('Try again', '', () => void start())]);
     return;
   }
   identity = known.operator;
