@@ -17,8 +17,9 @@ const operator = toOperator(receiver, {
 export async function expectOperatorPage(
   { url }: Pick<RunningExample, 'url'>,
   headers: Record<string, string>,
+  paths: readonly string[] = ['/operator', '/operator/'],
 ): Promise<void> {
-  for (const path of ['/operator', '/operator/']) {
+  for (const path of paths) {
     const page = await fetch(new URL(path, url), { headers });
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     const [, base = ''] = /<base href="([^"]*)">/.exec(await page.text()) ?? [];
@@ -29,8 +30,14 @@ export async function expectOperatorPage(
   }
 }
 
-/** Checks that a framework hands over the path, the headers and the body, and sends the answer. */
-export async function expectOperator({ url }: Pick<RunningExample, 'url'>): Promise<void> {
+/**
+ * Checks that a framework hands over the path, the headers and the body, and sends the answer. Its mount
+ * serves the page at the paths `pages`.
+ */
+export async function expectOperator(
+  { url }: Pick<RunningExample, 'url'>,
+  pages: readonly string[] = ['/operator', '/operator/'],
+): Promise<void> {
   const ask = async (path: string, body?: object, token = 'anna') => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     const asked = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
@@ -42,5 +49,5 @@ export async function expectOperator({ url }: Pick<RunningExample, 'url'>): Prom
   expect(await ask(replay, { ids: ['evt'] })).toMatchObject([200, { results: [{ outcome: 'missing' }] }]);
   expect(await ask(replay, { ids: ['evt'] }, 'eve')).toMatchObject([403, { code: 'forbidden' }]);
   expect(await ask('/nothing')).toMatchObject([404, { code: 'not_found' }]);
-  await expectOperatorPage({ url }, { authorization: 'Bearer anna' });
+  await expectOperatorPage({ url }, { authorization: 'Bearer anna' }, pages);
 }
