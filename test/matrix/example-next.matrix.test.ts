@@ -4,7 +4,7 @@ import { expectDeadLetters, expectDeliveries, openExample, stopInDelivery } from
 
 test('examples/next receives, built and started by Next.js', async () => {
   const files = {
-    'app/operator/[...path]/route.ts': `${operatorOf('../../../receiver.js')}
+    'app/operator/[[...path]]/route.ts': `${operatorOf('../../../receiver.js')}
 export { operator as GET, operator as POST };
 `,
   };

@@ -8,11 +8,12 @@ import { createEvent, deliver } from 'posthorn/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { parkedEvent } from '../examples/dead-letter-commands.ts';
 import { madeOnce } from '../support/made-once.ts';
+import { expectOperatorPage } from './example-operator.ts';
 import { expectDeliveries, KEY, layOutExample } from './example-project.ts';
 
 const OPTIONS = { node: '22.23.3', packages: ['wrangler@4.86.0'] };
 
-const TOKEN = 'token of the operators';
+const TOKEN = 'Schlüssel of the operators';
 
 /** The handler of the example, which the tests replace. */
 const HANDLER = 'console.log(event.type, event.id)';
@@ -113,11 +114,17 @@ async function listed(served: Served): Promise<readonly Listed[]> {
   return page.deadLetters;
 }
 
-/** With a body it asks for a deed. */
+/** What a browser sends once somebody has typed the password. */
+function withPassword(token: string): { readonly authorization: string } {
+  return { authorization: `Basic ${Buffer.from(`operator:${token}`).toString('base64')}` };
+}
+
+/** With a body it asks for a deed, as the page does: a browser adds the origin by itself. */
 function askAsOperator({ url }: Served, path: string, body?: object, token = TOKEN): Promise<Response> {
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-  const asked = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
-  return fetch(new URL(`/operator/api${path}`, url), { headers, ...asked });
+  const { origin } = new URL(url);
+  const headers = { ...withPassword(token), 'content-type': 'application/json' };
+  const asked = { headers: { ...headers, origin }, method: 'POST', body: JSON.stringify(body) };
+  return fetch(new URL(`/operator/api${path}`, url), body === undefined ? { headers } : asked);
 }
 
 /** Checks the interface of operators, with an event that always fails and one that may be a recording. */
@@ -125,13 +132,18 @@ async function expectOperators(
   served: Served,
   { poison, old }: { readonly poison: string; readonly old: string },
 ): Promise<void> {
-  const ask = async (path: string, body?: object, token?: string) => {
-    const answer = await askAsOperator(served, path, body, token);
+  const ask = async (path: string, body?: object) => {
+    const answer = await askAsOperator(served, path, body);
     return [answer.status, await answer.json()];
   };
-  const forbidden = [403, expect.objectContaining({ code: 'forbidden' })];
-  expect(await ask(`/dead-letters/${old}`, undefined, 'another')).toEqual(forbidden);
-  expect(await ask('/dead-letters/drop', { ids: [old] }, 'another')).toEqual(forbidden);
+  const refusals = [
+    await fetch(new URL('/operator', served.url)),
+    await askAsOperator(served, `/dead-letters/${old}`, undefined, 'another'),
+    await askAsOperator(served, '/dead-letters/drop', { ids: [old] }, 'another'),
+  ];
+  for (const { headers, status } of refusals)
+    expect([status, headers.get('www-authenticate')]).toEqual([401, expect.stringMatching(/^Basic /)]);
+  await expectOperatorPage(served, withPassword(TOKEN));
   expect(await ask(`/dead-letters?after=${poison}`)).toMatchObject([200, { deadLetters: { length: 4 } }]);
   const shown = { id: old, reason: 'event_too_old', body: expect.stringContaining('TR_parked') };
   expect(await ask(`/dead-letters/${old}`)).toMatchObject([200, shown]);

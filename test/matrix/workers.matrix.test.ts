@@ -55,6 +55,8 @@ test('in workerd, requests wait for each other, and what a request has begun goe
       replayed: ['processed'],
       document: '3.1.1',
       latest: 'replay',
+      page: '200 text/html; charset=utf-8',
+      script: '200 text/javascript; charset=utf-8',
     },
     warnings: [
       expect.stringMatching(/^memory_store_shared: .*share a store: createD1Store of posthorn\/d1$/),

@@ -180,4 +180,16 @@ describe.each([
     ]);
     expect(await (await ask(origin, '/echo', { a: 1 })).text()).toBe('{"a":1}');
   });
+
+  test('serves the page and its script to the user of the session', async () => {
+    const origin = await serve(operated());
+    const page = await ask(origin, '/operator/');
+    const html = await page.text();
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    const base = /<base href="([^"]*)">/.exec(html)?.[1] ?? '';
+    const { pathname } = new URL('page/page.js', new URL(base, page.url));
+    const script = await ask(origin, pathname);
+    expect([script.status, await script.text()]).toEqual([200, expect.stringContaining("get('receivers')")]);
+    expect((await ask(origin, '/operator/', undefined, { cookie: 'session=eve' })).status).toBe(403);
+  });
 });

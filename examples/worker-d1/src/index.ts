@@ -1,7 +1,8 @@
-// A Cloudflare Worker that receives webhooks, keeps ids and dead letters in D1, and replays dead letters by a
-// cron trigger. On a laptop: write SIGNING_KEY="secret" and OPERATOR_TOKEN="another" to .dev.vars, then
-// `npm run migrate` and `npm start`. On Cloudflare: `npx wrangler secret put SIGNING_KEY`, the same for
-// OPERATOR_TOKEN, `npx wrangler d1 migrations apply DB --remote`, and `npx wrangler deploy`.
+// A Cloudflare Worker that receives webhooks, keeps ids and dead letters in D1, replays dead letters by a
+// cron trigger, and serves the page for operators at /operator. On a laptop: write SIGNING_KEY="secret" and
+// OPERATOR_TOKEN="another" to .dev.vars, then `npm run migrate` and `npm start`. On Cloudflare:
+// `npx wrangler secret put SIGNING_KEY`, the same for OPERATOR_TOKEN,
+// `npx wrangler d1 migrations apply DB --remote`, and `npx wrangler deploy`.
 
 import { toFetch } from 'posthorn/fetch';
 import { serveOperators } from './operators';
@@ -17,7 +18,7 @@ export default {
       receive ??= toFetch(getReceiver(env).receiver);
       return receive(request, env, ctx);
     }
-    if (!pathname.startsWith('/operator/')) return new Response('not found', { status: 404 });
+    if (!/^\/operator(\/|$)/.test(pathname)) return new Response('not found', { status: 404 });
     const answer = serveOperators(request, env);
     ctx.waitUntil(answer); // a replay goes on if its operator hangs up
     return answer;

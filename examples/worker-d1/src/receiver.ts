@@ -6,7 +6,7 @@ import { createD1DeadLetters, createD1Store } from 'posthorn/d1';
 export interface Env {
   readonly DB: D1Database;
   readonly SIGNING_KEY: string;
-  /** The token of the people on call. Without it nobody reaches the dead letters. */
+  /** The password of the people on call. Without it nobody reaches the dead letters. */
   readonly OPERATOR_TOKEN?: string;
 }
 

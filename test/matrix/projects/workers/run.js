@@ -45,6 +45,14 @@ async function ask(path, { token = 'anna', body, ...headers } = {}) {
   return [response.status, await response.json()];
 }
 
+/** Resolves with the status and the type of a file that the browser of an operator loads. */
+async function typeOf(path) {
+  const headers = { authorization: 'Bearer anna' };
+  const response = await fetch(new URL(`/operator${path}`, base), { headers });
+  await response.text();
+  return `${response.status} ${response.headers.get('content-type')}`;
+}
+
 /** What operators get of a parked event. */
 async function operate() {
   await send(createEvent('transfer.created'), { path: '/parking' });
@@ -58,6 +66,8 @@ async function operate() {
     replayed: (await ask('/api/dead-letters/replay', replay))[1].results?.map(({ outcome }) => outcome),
     document: (await ask('/api/openapi.json'))[1].openapi,
     latest: (await ask('/api/deliveries'))[1].deliveries?.[0].source,
+    page: await typeOf('/'),
+    script: await typeOf('/page/page.js'),
   };
 }
 
