@@ -56,7 +56,8 @@ async function post(path, body) {
 async function answerTo(path, query, options) {
   const { receiver } = chosen;
   const all = new URLSearchParams(receiver === '' ? query : { ...query, receiver });
-  const response = await fetch('api/' + path + (all.size === 0 ? '' : '?' + all), options).catch(() => {
+  const url = 'api/' + path + (all.size === 0 ? '' : '?' + all);
+  const response = await fetch(url, { ...options, redirect: 'manual' }).catch(() => {
     throw new RequestError('The application does not answer. Is it running, and the network there?', 'unreachable');
   });
   const answer = await response.json().catch(() => undefined);
@@ -64,19 +65,19 @@ async function answerTo(path, query, options) {
   throw refusalOf(response, answer);
 }
 
+const RELOAD = 'a proxy or a sign-in page has sent it. Reload this page, and sign in again if you are asked to.';
+
 /**
  * @param {Response} response
  * @param {{ code?: string, detail?: string } | undefined} answer
  */
-function refusalOf({ status }, answer) {
+function refusalOf({ status, type }, answer) {
   const { code, detail = '' } = answer ?? {};
   if (code === 'forbidden')
     return new RequestError('You may not use this page any more. Sign in again, then reload it.', code);
   if (code !== undefined) return new RequestError(detail, code);
-  return new RequestError(
-    'The answer, with status ' + status + ', is not from posthorn: a proxy or a sign-in page has sent it. ' +
-      'Reload this page.',
-    'foreign_answer',
-  );
+  // The browser does not tell where a redirect leads.
+  const what = type === 'opaqueredirect' ? 'The answer, a redirect,' : 'The answer, with status ' + status + ',';
+  return new RequestError(what + ' is not from posthorn: ' + RELOAD, 'foreign_answer');
 }
 `;
