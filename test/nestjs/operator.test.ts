@@ -46,7 +46,7 @@ function ask(url: string, path: string, body?: object): Promise<Response> {
 }
 
 describe.each(['Express', 'Fastify'] as const)('on %s', (server) => {
-  test('the option `operator` serves the interface beside the webhook', async () => {
+  test('the option `operator` serves the page and the interface beside the webhook', async () => {
     const { metadata, Payments } = applicationWith();
     const app = await createApplication(metadata, { server });
     app.setGlobalPrefix('api');
@@ -62,6 +62,8 @@ describe.each(['Express', 'Fastify'] as const)('on %s', (server) => {
     expect(await (await ask(url, '/operator/api/receivers')).json()).toMatchObject({
       operator: { name: 'anna, GET' },
     });
+    for (const path of ['/operator', '/operator/', '/operator/page/page.js'])
+      expect((await ask(url, path)).status, path).toBe(200);
     app.get(Payments).isMended = true;
     const replay = await ask(url, '/operator/api/dead-letters/replay', { ids: [event.id] });
     expect(await replay.json()).toMatchObject({ results: [{ id: event.id, outcome: 'processed' }] });
