@@ -1,21 +1,10 @@
-import type { Page } from 'playwright-core';
 import { createMemoryStore } from 'posthorn';
 import { expect, test } from 'vitest';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { createOperated, idOf, letter, letters, record } from '../operated.ts';
+import { press, statusOf, told } from './dialog.ts';
 import { openLook, settled } from './looks.ts';
-
-const press = (page: Page, name: string): Promise<void> =>
-  page.getByRole('button', { name, exact: true }).click();
-
-/** The text of the dialog's status. */
-const status = (page: Page) => page.locator('dialog [role=status]');
-
-/** Waits for a text in the dialog's status. */
-const told = (page: Page, text: string | RegExp): Promise<void> => status(page).getByText(text).waitFor();
-
-const sorted = (ids: readonly string[]): string[] => [...ids].sort();
 
 test('all that match are counted by type and reason, and nothing is done before one says so', async () => {
   const { handled, left, receiver } = createOperated({
@@ -39,7 +28,7 @@ test('all that match are counted by type and reason, and nothing is done before 
   await press(page, 'Replay 4');
   await told(page, 'Done: 3 processed, 1 parked.');
   await page.getByText('handler_failed: the handler "book" failed: the account is locked').waitFor();
-  expect(sorted(handled)).toEqual([1, 2, 3, 6].map(idOf));
+  expect(handled.toSorted()).toEqual([1, 2, 3, 6].map(idOf));
   await press(page, 'Close');
   await settled(page);
   expect(await page.locator('main li .id').allTextContents()).toEqual([2, 5].map(idOf));
@@ -113,7 +102,7 @@ test.each(['Stop', 'Escape'])('%s ends a deed after its portion, and it can go o
   expect(handled.length).toBe(40);
   await press(page, 'Go on');
   await told(page, 'Done: 60 processed.');
-  expect(sorted(handled)).toEqual(letters(60).map(({ id }) => id));
+  expect(handled.toSorted()).toEqual(letters(60).map(({ id }) => id));
 });
 
 test('two operators who replay one selection at once reach each event once', async () => {
@@ -124,8 +113,8 @@ test('two operators who replay one selection at once reach each event once', asy
   for (const page of pages) await press(page, 'Replay all that match…');
   await Promise.all(pages.map((page) => press(page, 'Replay 60')));
   await Promise.all(pages.map((page) => told(page, /^Done: /)));
-  expect(sorted([...one.handled, ...other.handled])).toEqual(letters(60).map(({ id }) => id));
-  const texts = await Promise.all(pages.map((page) => status(page).textContent()));
+  expect([...one.handled, ...other.handled].toSorted()).toEqual(letters(60).map(({ id }) => id));
+  const texts = await Promise.all(pages.map((page) => statusOf(page).textContent()));
   const processed = texts.map((text) => Number(/(\d+) processed/.exec(text ?? '')?.[1] ?? 0));
   expect(processed).toEqual([one.handled.length, other.handled.length]);
 });
@@ -142,7 +131,7 @@ test('a deed takes nothing that is parked after the count', async () => {
   time += 1_000;
   await press(page, 'Replay 2');
   await told(page, 'Done: 2 processed.');
-  expect([sorted(handled), [...left.keys()]]).toEqual([[1, 2].map(idOf), [late.id]]);
+  expect([handled.toSorted(), [...left.keys()]]).toEqual([[1, 2].map(idOf), [late.id]]);
 });
 
 test('the address has the receiver and the filter, and the way back leads to them', async () => {

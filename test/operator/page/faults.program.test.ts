@@ -1,5 +1,4 @@
 import type { RequestListener } from 'node:http';
-import type { Page } from 'playwright-core';
 import { createMemoryStore, type Store } from 'posthorn';
 import { toNodeOperator } from 'posthorn/operator';
 import { expect, test } from 'vitest';
@@ -8,15 +7,8 @@ import { silenced } from '../../support/silenced.ts';
 import { throwing } from '../../support/throwing.ts';
 import { ada, type MountOptions } from '../mounts.ts';
 import { createOperated, idOf, letters, type Operated } from '../operated.ts';
+import { press, told } from './dialog.ts';
 import { openAt, settled } from './looks.ts';
-
-const press = (page: Page, name: string): Promise<void> =>
-  page.getByRole('button', { name, exact: true }).click();
-
-const told = (page: Page, text: string | RegExp): Promise<void> =>
-  page.locator('dialog [role=status]').getByText(text).waitFor();
-
-const sorted = (ids: readonly string[]): string[] => [...ids].sort();
 
 interface Fault {
   readonly name: string;
@@ -89,11 +81,11 @@ test.each(faults)('a deed goes on after something in between $name', async ({ an
   await press(page, 'Replay 45');
   await told(page, text);
   await told(page, 'Stopped: 20 processed. 25 events left.');
-  expect(sorted(operated.handled)).toEqual(letters(20).map(({ id }) => id));
+  expect(operated.handled.toSorted()).toEqual(letters(20).map(({ id }) => id));
   turn();
   await press(page, 'Go on');
   await told(page, 'Done: 45 processed.');
-  expect(sorted(operated.handled)).toEqual(letters(45).map(({ id }) => id));
+  expect(operated.handled.toSorted()).toEqual(letters(45).map(({ id }) => id));
 });
 
 test.each(faults)('a view says that something in between $name, and comes back', async ({ answer, text }) => {
@@ -142,7 +134,7 @@ test('a store that is away stops a deed, which goes on once it is back', async (
   isAway = false;
   await press(page, 'Go on');
   await told(page, 'Done: 30 processed.');
-  expect(sorted(operated.handled)).toEqual(letters(30).map(({ id }) => id));
+  expect(operated.handled.toSorted()).toEqual(letters(30).map(({ id }) => id));
 });
 
 test('nothing is done if audit fails, and the dialog says so', async () => {

@@ -1,20 +1,12 @@
 import { type IncomingMessage, type RequestListener, request } from 'node:http';
-import type { Page } from 'playwright-core';
 import { toNodeOperator } from 'posthorn/operator';
 import { expect, onTestFinished, test } from 'vitest';
 import { sharedBrowser } from '../../service/sandbox/browser.ts';
 import { listenUntilTheEnd } from '../../support/listen.ts';
 import { ada, type MountOptions } from '../mounts.ts';
 import { createOperated, letters, type Operated } from '../operated.ts';
+import { press, told } from './dialog.ts';
 import { openAt } from './looks.ts';
-
-const press = (page: Page, name: string): Promise<void> =>
-  page.getByRole('button', { name, exact: true }).click();
-
-const told = (page: Page, text: string | RegExp): Promise<void> =>
-  page.locator('dialog [role=status]').getByText(text).waitFor();
-
-const sorted = (texts: readonly string[]): string[] => [...texts].sort();
 
 /** Passes requests on to a server of this machine, under another Host and perhaps another path. */
 function passOn(inner: string, pathOf: (path: string) => string): RequestListener {
@@ -106,7 +98,7 @@ test('a page of another site can neither show the page nor do a deed in the name
   onTestFinished(() => page.close());
   await page.goto(foreign.replace('127.0.0.1', 'localhost'));
   await page.waitForFunction("document.title === 'rejected,rejected'");
-  await expect.poll(() => sorted(answered)).toEqual(['GET 200', 'OPTIONS 405', 'POST 403', 'POST 403']);
+  await expect.poll(() => answered.toSorted()).toEqual(['GET 200', 'OPTIONS 405', 'POST 403', 'POST 403']);
   expect(page.frames()[1]?.url()).toBe('chrome-error://chromewebdata/');
   expect(left.size).toBe(2);
 });
