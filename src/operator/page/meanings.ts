@@ -1,5 +1,5 @@
 import type { Outcome } from '../../receiver/outcomes/outcome.ts';
-import { type ReportCode, refusals } from '../../receiver/refusals.ts';
+import { isReportCode, type ReportCode, refusals } from '../../receiver/refusals.ts';
 
 /** The meaning of an outcome, and the next step of an operator. */
 export interface Meaning {
@@ -42,7 +42,7 @@ export const runMeanings: Readonly<Record<Outcome, Meaning>> = {
   failed: {
     badge: 'bad',
     means: 'A handler failed, or the application could not handle the event now.',
-    todo: 'Nothing while the sender retries: the last try parks it. Read the code.',
+    todo: 'Nothing while the sender retries. Read the code.',
   },
   busy: {
     badge: 'waiting',
@@ -76,8 +76,8 @@ export const outcomeMeanings: Readonly<Record<Outcome | DeedOutcome, Meaning>> =
 const retried = 'Nothing: the sender tries again. If it lasts, tell the developers.';
 const setup = 'Tell the developers: the application is not set up for what came.';
 const sender = 'Nothing if a stranger sent it. Else compare the settings of sender and receiver.';
-const inspect = 'Ask the sender about this event. Replay it once it can be read, or drop it.';
-const cause = 'Let the developers remove the cause, then replay it.';
+const inspect = 'Ask the sender what it is: it may be a test. No handler can read it, so drop it then.';
+const cause = 'Let the developers remove the cause. Then a retry of the sender, or a replay, runs it again.';
 
 /** The next step of an operator, by the code of an error. */
 const todos: Readonly<Record<ReportCode, string>> = {
@@ -112,11 +112,12 @@ const todos: Readonly<Record<ReportCode, string>> = {
   run_closed: 'Nothing if a retry followed. A dead letter can be replayed.',
   run_abandoned:
     'A process died while it ran the handlers. Check what they did, for example a payment, before you replay it.',
-  store_unavailable: 'See Health. Once the store is back, replay it.',
+  store_unavailable: 'See Health. Once the store is back, a retry of the sender, or a replay, runs it.',
   keys_unavailable: retried,
   buffer_full: retried,
   closing: retried,
-  queue_unavailable: 'See if the queue is there. Once it is back, replay it.',
+  queue_unavailable:
+    'See if the queue is there. Once it is back, a retry of the sender, or a replay, runs it.',
   too_many_running: retried,
   provider_mismatch: setup,
   job_unreadable: setup,
@@ -128,10 +129,7 @@ const todos: Readonly<Record<ReportCode, string>> = {
 
 /** The meaning of each code of an error, and the next step. */
 export const codeMeanings: Readonly<Record<string, Pick<Meaning, 'means' | 'todo'>>> = Object.fromEntries(
-  Object.entries(todos).map(([code, todo]) => [code, { means: `${titleOf(code)}.`, todo }]),
+  Object.entries(todos).flatMap(([code, todo]) =>
+    isReportCode(code) ? [[code, { means: `${refusals[code][2]}.`, todo }]] : [],
+  ),
 );
-
-function titleOf(code: string): string {
-  const [, refusal] = Object.entries(refusals).find(([each]) => each === code) ?? [];
-  return refusal?.[2] ?? code;
-}
