@@ -75,6 +75,5 @@ button[aria-disabled="true"] {
 }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 input[type="radio"] { accent-color: var(--accent); }
-.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 [hidden] { display: none; }
 `;

@@ -58,7 +58,7 @@ export const outcomeMeanings: Readonly<Record<Outcome | DeedOutcome, Meaning>> =
   dropped: { badge: 'ignored', means: 'The event was given up, and the dead letter is gone.', todo: nothing },
   missing: {
     badge: 'ignored',
-    means: 'It is not there any more: somebody else replayed, dropped or pruned it.',
+    means: 'It is not there any more: it was handled, dropped or pruned meanwhile.',
     todo: nothing,
   },
   running: {
@@ -73,31 +73,36 @@ export const outcomeMeanings: Readonly<Record<Outcome | DeedOutcome, Meaning>> =
   },
 };
 
-const retried = 'Nothing: the sender tries again. If it lasts, tell the developers.';
+const retried = 'Replay it if it is parked; else the sender tries again. If it lasts, tell the developers.';
+const running = 'Look again in a few minutes. If it is parked then, replay it.';
 const setup = 'Tell the developers: the application is not set up for what came.';
 const sender = 'Nothing if a stranger sent it. Else compare the settings of sender and receiver.';
-const inspect = 'Ask the sender what it is: it may be a test. No handler can read it, so drop it then.';
-const cause = 'Let the developers remove the cause. Then a retry of the sender, or a replay, runs it again.';
+const inspect =
+  'Ask the sender what it is. Drop it if it was a test, or if the sender has sent the event again.';
+const cause =
+  'Let the developers remove the cause. Then replay it if it is parked; else the sender tries again.';
 
 /** The next step of an operator, by the code of an error. */
 const todos: Readonly<Record<ReportCode, string>> = {
   not_found: sender,
   account_unknown: sender,
-  method_not_allowed: sender,
+  method_not_allowed:
+    'Nothing if it was a browser. Else a redirect may have turned POST into GET: tell the developers.',
   credentials_invalid: sender,
   signature_missing: sender,
   signature_repeated: sender,
   signature_malformed: sender,
   signature_mismatch: sender,
   signature_expired: 'Nothing if a stranger sent it. Else check the clock of the machine.',
-  encoding_unsupported: sender,
-  body_too_large: sender,
+  encoding_unsupported: 'Tell the developers: a proxy compresses requests.',
+  body_too_large: 'Nothing if a stranger sent it. Else let the developers raise maxBodyBytes.',
   body_timeout: retried,
   body_incomplete: retried,
   body_not_json: inspect,
   envelope_invalid: inspect,
   event_too_old:
-    'It may be a recording that somebody sent again. Replay it only if the sender says that it is not.',
+    'Check the clock of the machine. After a long outage events are old too. Otherwise it may be a recording that ' +
+    'somebody sent again: replay it only if the sender says that it is not.',
   event_in_future: 'Check the clock of the machine, then replay it.',
   body_missing: 'Fetch the event from its sender: the journal does not have its body.',
   handler_unfinished: 'Replay its dead letter, or wait for the retry. A rerun is for finished handlers.',
@@ -107,24 +112,25 @@ const todos: Readonly<Record<ReportCode, string>> = {
   body_already_parsed: setup,
   configuration_invalid: setup,
   internal_error: 'Tell the developers: the log of the application says more.',
-  deadline_reached: 'Look again later: its handlers went on. If it comes often, tell the developers.',
+  deadline_reached: running,
   run_timeout: 'Find out with the developers what hung. Check what its handlers did before you replay it.',
   run_closed: 'Nothing if a retry followed. A dead letter can be replayed.',
   run_abandoned:
     'A process died while it ran the handlers. Check what they did, for example a payment, before you replay it.',
-  store_unavailable: 'See Health. Once the store is back, a retry of the sender, or a replay, runs it.',
-  keys_unavailable: retried,
+  store_unavailable:
+    'See Health. Once the store is back, replay it if it is parked; else the sender tries again.',
+  keys_unavailable: 'The sender tries again. Tell those who run the service that gives the signing keys.',
   buffer_full: retried,
   closing: retried,
   queue_unavailable:
-    'See if the queue is there. Once it is back, a retry of the sender, or a replay, runs it.',
+    'See if the queue is there. Once it is back, replay it if it is parked; else the sender tries again.',
   too_many_running: retried,
   provider_mismatch: setup,
   job_unreadable: setup,
-  handler_missing: setup,
+  handler_missing: 'It passes with the end of a deploy. If it does not, tell the developers.',
   no_handlers: setup,
-  event_running: 'Look again in a few minutes.',
-  key_busy: 'Look again in a few minutes.',
+  event_running: running,
+  key_busy: running,
 };
 
 /** The meaning of each code of an error, and the next step. */

@@ -13,6 +13,7 @@ nav a[aria-current] { font-weight: 600; text-decoration: none; color: var(--text
 #identity { margin-left: auto; }
 main > * + * { margin-top: 1rem; }
 h2:focus { outline: none; }
+main[aria-busy="true"] { opacity: .6; }
 main section { background: var(--panel); border: 1px solid var(--line); border-radius: .5rem; padding: .75rem 1rem; }
 main section h3 { margin-top: 0; }
 .filter { align-items: end; }
@@ -47,6 +48,7 @@ dialog {
   width: min(44rem, calc(100vw - 1rem)); max-height: calc(100vh - 1rem); overflow: auto; padding: 1rem;
   background: var(--panel); color: var(--text); border: 1px solid var(--line); border-radius: .5rem;
 }
+dialog { margin-top: 1rem; }
 dialog::backdrop { background: rgb(0 0 0 / .5); }
 dialog form { display: grid; gap: .5rem; margin-bottom: .75rem; }
 dialog progress { width: 100%; accent-color: var(--accent); }

@@ -20,10 +20,11 @@ test('all that match are counted by type and reason, and nothing is done before 
   });
   const { faults, page } = await openLook(receiver, { fragment: '#/dead-letters?type=transfer.*' });
   await press(page, 'Replay all that match…');
+  await told(page, 'All with: type transfer.*.');
   await told(page, '4 events.');
   await told(page, '3 × transfer.succeeded, handler_failed');
   await told(page, '1 × transfer.succeeded, data_invalid');
-  await told(page, '1 were parked as too old, and are left out: replay each from its own page.');
+  await told(page, 'Left out, because they were parked as too old (replay each from its own page): 1.');
   expect([handled.length, left.size]).toEqual([0, 6]);
   await press(page, 'Replay 4');
   await told(page, 'Done: 3 processed, 1 parked.');
@@ -161,4 +162,20 @@ test('the address has the receiver and the filter, and the way back leads to the
   await press(colleague, 'Replay 1');
   await told(colleague, 'Done: 1 processed.');
   expect([partners.handled, payments.handled]).toEqual([[idOf(7)], []]);
+});
+
+test('a deed is of the receiver that it was counted for, though the reader goes back', async () => {
+  const payments = createOperated({ parked: letters(2) });
+  const partners = createOperated({ parked: letters(3) });
+  const receivers = { payments: payments.receiver, partners: partners.receiver };
+  const { goTo, page } = await openLook(receivers, { fragment: '#/dead-letters?receiver=partners' });
+  await goTo('#/dead-letters?receiver=payments');
+  await press(page, 'Drop all that match…');
+  await page.getByText('Receiver: payments.').waitFor();
+  await told(page, '2 events.');
+  await page.goBack();
+  await page.getByText('3 are waiting').waitFor();
+  await press(page, 'Drop 2');
+  await told(page, 'Done: 2 dropped.');
+  expect([payments.left.size, partners.left.size]).toEqual([0, 3]);
 });

@@ -8,7 +8,7 @@ const reader = { mount: { authorize: () => ({ name: 'ben' }) } };
 test('a list without dead letters says what that means', async () => {
   const { receiver } = createOperated();
   const { goTo, page } = await openLook(receiver);
-  await page.getByText('No dead letters: every event was handled, or its sender will try again.').waitFor();
+  await page.getByText('No dead letter waits. What was refused is in Deliveries.').waitFor();
   await page.getByText('None is waiting.').waitFor();
   expect(await page.getByRole('button').allTextContents()).toEqual(['Filter', 'Refresh']);
   await goTo('#/dead-letters?type=dispute.*');
@@ -54,7 +54,9 @@ test('a receiver that keeps nothing says what the developers can set', async () 
 test('an empty journal says whether nothing came, nothing matches, or it is at its end', async () => {
   const { receiver } = createOperated({ records: [] });
   const { goTo, page } = await openLook(receiver, { fragment: '#/events' });
-  await page.getByText('No event has come since the journal was set up.').waitFor();
+  await page
+    .getByText('The journal has no event: none has come since it was set up, or they were pruned.')
+    .waitFor();
   await goTo('#/events?outcome=failed');
   await page.getByText('No event matches.').waitFor();
   await goTo(`#/events?after=${idOf(1)}`);

@@ -72,7 +72,7 @@ export const views: readonly (readonly [fragment: string, title: string])[] = [
   ['#/health', 'Health'],
   ['#/meanings', 'Meanings'],
   ['#/nowhere', 'It cannot be shown'],
-  [`#/dead-letters/${long('z')}`, 'It cannot be shown'],
+  [`#/dead-letters/${long('z')}`, 'No dead letter'],
 ];
 
 /** Goes through the states of the dialog, and lets `look` see each. */

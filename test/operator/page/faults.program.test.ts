@@ -50,7 +50,7 @@ const faults: readonly Fault[] = [
     name: 'does not know the operator any more',
     answer: (request, response) =>
       toNodeOperator(createOperated().receiver, { ...ada, authorize: () => undefined })(request, response),
-    text: 'You may not use this page any more. Sign in again, then reload it.',
+    text: 'You may not do this, or the application could not tell who you are.',
   },
 ];
 

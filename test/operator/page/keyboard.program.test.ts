@@ -48,7 +48,7 @@ test('by the keyboard alone one filters a list, opens a letter, replays it and c
   await tabTo(page, 'BUTTON Close');
   await page.keyboard.press('Enter');
   // The letter is gone, and the view says so.
-  await expectFocus(page, 'H2 It cannot be shown');
+  await expectFocus(page, 'H2 No dead letter');
   await page.goBack();
   await page.getByText('No dead letter matches.').waitFor();
   await expectFocus(page, 'H2 Dead letters');

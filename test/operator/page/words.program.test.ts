@@ -19,7 +19,7 @@ test('a letter and an event say what their code means and what to do', async () 
     records: [record(1, { outcome: 'parked', code: 'event_too_old' })],
   });
   const { goTo, page } = await openLook(receiver, { fragment: `#/dead-letters/${idOf(1)}` });
-  const step = page.getByText(/^Next step: It may be a recording/);
+  const step = page.getByText(/^Next step: Check the clock of the machine\./);
   await step.waitFor();
   await goTo(`#/events/${idOf(1)}`);
   await step.waitFor();
@@ -76,7 +76,9 @@ test('the dialog has a name, and tells in its status what it does', async () => 
   await page.getByRole('button', { name: 'Replay all that match…' }).click();
   const dialog = page.getByRole('dialog', { name: 'Replay dead letters' });
   const status = dialog.getByRole('status');
-  await expect.poll(() => status.textContent()).toBe('3 events.3 × transfer.succeeded, handler_failed');
+  await expect
+    .poll(() => status.textContent())
+    .toBe('All, without a filter.3 events.3 × transfer.succeeded, handler_failed');
   // A status that is there before its text changes is read out.
   await page.evaluate('globalThis.first = document.querySelector("dialog [role=status]")');
   await dialog.getByRole('button', { name: 'Replay 3' }).click();

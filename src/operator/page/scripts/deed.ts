@@ -2,9 +2,10 @@
 export const deedScript: string = `
 /**
  * @typedef {{
- *   title: string, verb: string, warning: string, path: string, body: object,
- *   fields?: HTMLElement, bodyOf?: () => object,
+ *   title: string, verb: string, warning: string, path: string, body: DeedBody, receiver: string,
+ *   fields?: HTMLFormElement, bodyOf?: () => DeedBody,
  * }} Plan
+ * @typedef {{ ids?: string[], selection?: object, run?: string }} DeedBody
  */
 
 const dialog = dialogOf('deed');
@@ -43,11 +44,13 @@ class Deed {
   }
 
   open() {
-    dialog.replaceChildren(this.title, element('p', '', this.plan.warning),
-      ...(this.plan.fields ? [this.plan.fields] : []), this.text, this.progress, this.actions, this.failures);
+    const { fields, receiver, warning } = this.plan;
+    const of = receiver === '' ? '' : ' Receiver: ' + receiver + '.';
+    dialog.replaceChildren(this.title, element('p', '', warning + of), ...(fields ? [fields] : []), this.text,
+      this.progress, this.actions, this.failures);
     dialog.onclose = () => this.closed();
     dialog.showModal();
-    // What is counted is what is done: other fields are counted anew.
+    // Only what was counted is done, so changed fields are counted anew.
     this.plan.fields?.addEventListener('input', () => this.ask());
     if (this.plan.fields === undefined) void this.count();
     else this.ask();
@@ -103,13 +106,13 @@ class Deed {
 
   /**
    * Asks if what was counted is to be done.
-   * @param {object} body
+   * @param {DeedBody} body
    * @param {Forecast} all
    */
   confirm(body, all) {
-    this.total = all.count;
+    this.total = body.ids?.length ?? all.counts.reduce((sum, { count }) => sum + count, 0);
     this.left = all.selection === undefined ? body : { ...body, selection: all.selection };
-    this.tell(...forecastParts(all));
+    this.tell(...forecastParts(all, body));
     if (all.count === 0) this.offer(['Close', () => dialog.close()]);
     else this.offer([this.plan.verb + ' ' + all.count, () => void this.run()], ['Cancel', () => dialog.close()]);
   }
@@ -122,7 +125,7 @@ class Deed {
 
   /**
    * Sends one request after the other, until nothing is left or it is stopped. A request that fails is left:
-   * sent again, it does nothing twice.
+   * sent again, it does no event twice that has succeeded.
    * @template {{ next?: object }} T
    * @param {object | undefined} first
    * @param {(answer: T) => void} onAnswer
@@ -131,7 +134,7 @@ class Deed {
     this.left = first;
     while (this.left !== undefined && !this.isStopping) {
       /** @type {T} */
-      const answer = await post(this.plan.path, this.left);
+      const answer = await post(this.plan.path, this.left, this.plan.receiver);
       this.left = answer.next;
       onAnswer(answer);
     }
@@ -142,6 +145,7 @@ class Deed {
     this.isStopping = false;
     this.isRunning = true;
     this.isChanged = true;
+    addEventListener('beforeunload', askBeforeLeaving);
     this.progress.hidden = false;
     this.tell();
     this.offer(['Stop', () => this.stop()]);
@@ -167,34 +171,53 @@ class Deed {
   /** @param {unknown} [error] */
   end(error) {
     this.isRunning = false;
+    removeEventListener('beforeunload', askBeforeLeaving);
     const close = /** @type {[string, () => void]} */ (['Close', () => dialog.close()]);
     const isDone = this.left === undefined;
     const text = (isDone ? 'Done: ' : 'Stopped: ') + countText(this.results) + '.' + this.restText(isDone);
-    this.tell(...(error === undefined ? [] : [problemPart(error)]), element('p', '', text));
+    const name = !isDone && this.plan.bodyOf?.().run;
+    this.tell(...(error === undefined ? [] : [problemPart(error)]), element('p', '', text),
+      ...(name ? [element('p', '', 'To go on another time, give the rerun the same name: ' + name)] : []));
+    // A second press of Stop must not go on.
     if (isDone) this.offer(close);
-    else this.offer(['Go on', () => void this.run()], close);
+    else this.offer(close, ['Go on', () => void this.run()]);
   }
 
   /** @param {boolean} isDone */
   restText(isDone) {
     const rest = this.total - this.results.length;
     if (rest <= 0) return isDone ? '' : ' Some may be left.';
-    return ' ' + counted(rest, 'event') + (isDone ? ' more had gone, or begun to run elsewhere.' : ' left.');
+    const gone = ' not tried: handled meanwhile, perhaps by a request whose answer was lost.';
+    return ' ' + counted(rest, 'event') + (isDone ? gone : ' left.');
   }
 }
 
-/** @param {object} choice */
-function replayDeed(choice) {
+/**
+ * Asks before the page is left while a deed is done.
+ * @param {BeforeUnloadEvent} event
+ */
+function askBeforeLeaving(event) {
+  event.preventDefault();
+}
+
+/**
+ * @param {DeedBody} choice
+ * @param {string} receiver
+ */
+function replayDeed(choice, receiver) {
   new Deed({
-    title: 'Replay dead letters', verb: 'Replay', path: 'dead-letters/replay', body: choice,
-    warning: 'Handlers that have not finished run now, in this application.',
+    title: 'Replay dead letters', verb: 'Replay', path: 'dead-letters/replay', body: choice, receiver,
+    warning: 'Handlers that have not finished run now, in this application. Those without a name run again.',
   }).open();
 }
 
-/** @param {object} choice */
-function dropDeed(choice) {
+/**
+ * @param {DeedBody} choice
+ * @param {string} receiver
+ */
+function dropDeed(choice, receiver) {
   new Deed({
-    title: 'Drop dead letters', verb: 'Drop', path: 'dead-letters/drop', body: choice,
+    title: 'Drop dead letters', verb: 'Drop', path: 'dead-letters/drop', body: choice, receiver,
     warning: 'The events are given up for good: no handler will ever get them.',
   }).open();
 }

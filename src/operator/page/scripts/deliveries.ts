@@ -15,8 +15,8 @@ async function deliveriesView({ params }) {
   const shown = deliveries.filter((report) => outcome === null || report.outcome === outcome);
   return [
     heading('Deliveries'),
-    element('p', 'minor', 'The last 200 of the process that answers you, since ', timeElement(since),
-      '. The latest comes first.'),
+    element('p', 'minor', 'Of the process that answers you, since ', timeElement(since),
+      ': the last 200 of events, and 20 other requests. The latest comes first.'),
     filterForm('deliveries', deliveryFields, params),
     ...reportParts(shown, deliveries.length === 0
       ? 'No delivery has come since then. Other processes have lists of their own.'
@@ -41,16 +41,17 @@ const sources = new Map([
   ['rerun', 'a rerun'],
 ]);
 
+const AT_RISK = 'It was the last try: the sender may stop sending to this address. Tell the developers.';
+
 /** @param {ShownReport} report */
 function reportItem({ attempt, code, event, final, handlers, message, outcome, source, ...rest }) {
   const name = event === undefined ? 'a request without an event' : typeText(event.type, 'an unreadable event');
   const key = event?.key ?? event?.id ?? '';
   const title = receiver().journal && event !== undefined ? link(name, 'events', key) : element('span', '', name);
   const notes = [
-    ...(source === 'delivery' ? ['answered ' + rest.status] : [sources.get(source) ?? source]),
+    ...wayParts(source, rest),
     ...(attempt === undefined ? [] : ['attempt ' + attempt + (final === true ? ', the last' : '')]),
-    ...(rest.late ? ['after its answer'] : []),
-    ...(rest.answerSent ? [] : ['the sender had gone']),
+    ...(rest.rerun === undefined ? [] : [[rest.rerun.run, rest.rerun.reason].filter(Boolean).join(': ')]),
     rest.durationMs + ' ms',
   ];
   return element(
@@ -59,12 +60,24 @@ function reportItem({ attempt, code, event, final, handlers, message, outcome, s
       'div', '',
       element('p', 'line', title, badge(outcome), code ?? ''),
       ...(message === undefined ? [] : [element('p', 'message', message)]),
+      ...(rest.endpointAtRisk ? [element('p', 'note', AT_RISK)] : []),
       ...rest.warnings.map((warning) => element('p', 'note', warning)),
       element('p', 'minor', ...(event === undefined ? [] : [element('span', 'id', event.id), ', ']),
         timeElement(rest.receivedAt), ', ' + notes.join(', ')),
       ...handlers.map(handlerLine),
     ),
   );
+}
+
+/**
+ * @param {string} source
+ * @param {Pick<ShownReport, 'late' | 'status' | 'answerSent'>} report
+ */
+function wayParts(source, { answerSent, late, status }) {
+  if (source !== 'delivery') return [sources.get(source) ?? source];
+  // The status of a late end was never sent.
+  if (late) return ['ended after its answer'];
+  return ['answered ' + status, ...(answerSent ? [] : ['the sender had gone'])];
 }
 
 /** @param {HandlerResult} result */

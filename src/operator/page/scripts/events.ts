@@ -15,7 +15,7 @@ const eventFields = [
 const NO_JOURNAL = 'This receiver has no journal, so nothing tells which events came before. ' +
   'The developers can set the option journal.';
 
-const NO_EVENTS = 'No event has come since the journal was set up.';
+const NO_EVENTS = 'The journal has no event: none has come since it was set up, or they were pruned.';
 
 /** @param {Route} route */
 async function eventsView({ params }) {
@@ -29,7 +29,7 @@ async function eventsView({ params }) {
   const { after, events } = await get('events', entriesOf(params));
   return [
     heading('Journal'),
-    element('p', 'minor', 'Each event that came, those first that came first.'),
+    element('p', 'minor', 'Each event that came, the oldest first. ', ...sinceLinks()),
     filterForm('events', eventFields, params),
     ...entryList(events, params),
     ...pager('events', params, after),
@@ -39,6 +39,13 @@ async function eventsView({ params }) {
   ];
 }
 
+/** Links to the latest events, which are at the end of the list. */
+function sinceLinks() {
+  const hour = 3_600_000;
+  const links = /** @type {[string, number][]} */ ([['The last hour', hour], ['The last day', 24 * hour]]);
+  return links.flatMap(([text, ms]) => [link(text, 'events', '', { since: String(Date.now() - ms) }), ' ']);
+}
+
 /**
  * @param {Entry[]} events
  * @param {URLSearchParams} params
@@ -46,13 +53,14 @@ async function eventsView({ params }) {
 function entryList(events, params) {
   if (events.length === 0) return [];
   const names = [...new Set(events.flatMap(({ handled }) => handled))].sort();
-  const some = button('', '', () => rerunDeed({ ids: [...choice.ids] }, names));
+  const of = chosen.receiver;
+  const some = button('', '', () => rerunDeed({ ids: [...choice.ids] }, names, of));
   const choice = new Choice(() => {
     setText(some, 'Rerun ' + choice.ids.size + ' chosen…');
     some.disabled = choice.ids.size === 0;
   });
   choice.onChange();
-  const all = button('Rerun all that match…', '', () => rerunDeed({ selection: selectionOf(params) }, names));
+  const all = button('Rerun all that match…', '', () => rerunDeed({ selection: selectionOf(params) }, names, of));
   return [
     element('p', 'actions', choice.all(), some, all),
     element('ul', 'list', ...events.map((entry) => entryItem(entry, choice))),
@@ -83,22 +91,20 @@ async function eventView({ id }) {
   /** @type {Entry} */
   const entry = await get(pathOf('events', id));
   const { code, handled, key = entry.id, outcome, type } = entry;
-  const [letter, { deliveries }] = await Promise.all([
-    letterOf(key),
+  const [parked, { deliveries }] = await Promise.all([
+    parkedParts(entry),
     /** @type {Promise<Deliveries>} */ (get('deliveries')),
   ]);
   const own = deliveries.filter(({ event }) => event !== undefined && (event.key ?? event.id) === key);
-  const meaning = outcomeMeanings.get(outcome);
-  const rerun = button('Rerun…', '', () => rerunDeed({ ids: [key] }, handled));
+  const of = chosen.receiver;
+  const rerun = button('Rerun…', '', () => rerunDeed({ ids: [key] }, handled, of));
   rerun.disabled = handled.length === 0;
   return [
     element('p', '', link('Journal', 'events')),
     heading(typeText(type, 'An unreadable event')),
-    element('p', 'actions', rerun, ...(letter === undefined ? [] : [link('Its dead letter', 'dead-letters', key)])),
+    element('p', 'actions', rerun),
     section('What happened', element('p', 'line', badge(outcome), code ?? ''), ...eventStory(entry),
-      ...(meaning === undefined ? [] : [element('p', '', meaning.means)]),
-      ...(code === undefined ? [] : codeParts(code)),
-      ...(letter === undefined ? [] : [element('pre', '', letter.message)])),
+      ...meaningParts(entry), ...parked),
     section('Handlers', element('p', '', handledText(handled, 'Only a rerun runs them again.'))),
     section('In this process', ...reportParts(own, 'This process has not handled it lately: another one may have.')),
     ...contentSections(entry),
@@ -130,25 +136,39 @@ function entryFacts({ id, account, deliveries, key, attempts, provider, resource
 }
 
 /**
- * The dead letter of an event, if it has one.
- * @param {string} key
- * @returns {Promise<Letter | undefined>}
+ * What became of a parked event. The journal is there though the dead letters may be away.
+ * @param {Entry} entry
+ * @returns {Promise<Element[]>}
  */
-async function letterOf(key) {
-  if (!receiver().deadLetters) return undefined;
+async function parkedParts({ id, key = id, outcome }) {
+  if (!receiver().deadLetters) return [];
   try {
-    return await get(pathOf('dead-letters', key));
+    const letter = await letterOf(key);
+    if (letter !== undefined)
+      return [element('p', '', link('Its dead letter', 'dead-letters', key)), element('pre', '', letter.message)];
+    return outcome === 'parked' ? [element('p', '', 'Its dead letter is gone: somebody has dropped it.')] : [];
   } catch (error) {
-    if (error instanceof RequestError && error.code === 'dead_letter_missing') return undefined;
-    throw error;
+    return [problemPart(error)];
   }
 }
 
 /**
- * @param {object} choice
- * @param {string[]} names
+ * The meaning of an outcome, and the next step unless a code says more.
+ * @param {Entry} entry
  */
-function rerunDeed(choice, names) {
+function meaningParts({ code, outcome }) {
+  const meaning = outcomeMeanings.get(outcome);
+  if (meaning === undefined) return code === undefined ? [] : codeParts(code);
+  const means = element('p', '', meaning.means);
+  return code === undefined ? [means, nextStep(meaning.todo)] : [means, ...codeParts(code)];
+}
+
+/**
+ * @param {DeedBody} choice
+ * @param {string[]} names
+ * @param {string} receiver
+ */
+function rerunDeed(choice, names, receiver) {
   const fields = document.createElement('form');
   const boxes = names.map((name) => {
     const box = document.createElement('input');
@@ -161,7 +181,8 @@ function rerunDeed(choice, names) {
   const reason = labelled({ name: 'reason', label: 'Reason', kind: 'text' }, '');
   const none = names.length === 0 ? [element('p', 'note', 'No named handler has finished these events.')] : [];
   fields.append(element('fieldset', '', element('legend', '', 'Handlers'), ...boxes, ...none), run,
-    element('p', 'minor', 'Under one name, each handler runs once for each event.'), reason);
+    element('p', 'minor', 'Under one name, each handler runs once for each event. To go on with a rerun that stopped, ' +
+      'give its name.'), reason);
   const bodyOf = () => {
     const data = new FormData(fields);
     const why = String(data.get('reason') ?? '').trim();
@@ -170,12 +191,12 @@ function rerunDeed(choice, names) {
   };
   fields.addEventListener('submit', (submission) => submission.preventDefault());
   new Deed({
-    title: 'Rerun handlers', verb: 'Rerun', path: 'events/rerun', body: choice, fields, bodyOf,
-    warning: 'Finished handlers run once more. Effects that are not idempotent, such as a payment, happen again.',
+    title: 'Rerun handlers', verb: 'Rerun', path: 'events/rerun', body: choice, receiver, fields, bodyOf,
+    warning: 'Finished handlers run once more. A payment happens again, unless its handler prevents it.',
   }).open();
 }
 
 function runName() {
-  return identity.name.slice(0, 60) + ' ' + new Date().toISOString().slice(0, 19) + 'Z';
+  return [...known.operator.name].slice(0, 60).join('') + ' ' + new Date().toISOString().slice(0, 19) + 'Z';
 }
 `;

@@ -51,18 +51,34 @@ const prospects = new Map([
   ['missing', 'not in the journal'],
 ]);
 
-/** @param {Forecast} all */
-function forecastParts({ count, counts, skipped, unreadable }) {
-  const passed = /** @type {[number, string][]} */ ([
-    [skipped?.running ?? 0, 'may be running, and are left out'],
-    [skipped?.old ?? 0, 'were parked as too old, and are left out: replay each from its own page'],
-    [skipped?.others ?? 0, 'are of another sender than this receiver, and are left out'],
+/**
+ * @param {Forecast} all
+ * @param {DeedBody} body
+ */
+function forecastParts({ count, counts, skipped, unreadable }, { ids, selection }) {
+  const passed = ids === undefined ? 'Left out, because ' : 'Tried all the same, though ';
+  const reasons = /** @type {[number, string][]} */ ([
+    [skipped?.running ?? 0, 'they may be running'],
+    [skipped?.old ?? 0, 'they were parked as too old (replay each from its own page)'],
+    [skipped?.others ?? 0, 'they are of another sender than this receiver'],
   ]).filter(([number]) => number > 0);
   return [
+    ...(selection === undefined ? [] : [element('p', 'minor', selectionText(selection))]),
     element('p', '', counted(count, 'event') + '.'),
     element('ul', '', ...counts.map((each) => element('li', '', each.count + ' × ' + nameOf(each)))),
-    ...passed.map(([number, text]) => element('p', 'minor', number + ' ' + text + '.')),
+    ...reasons.map(([number, text]) => element('p', 'minor', passed + text + ': ' + number + '.')),
     ...(unreadable === undefined ? [] : [element('p', 'note', 'One cannot be read: ' + unreadable)]),
   ];
+}
+
+/**
+ * The filter that a deed goes by. Fields that were filled in later are not in it.
+ * @param {object} selection
+ */
+function selectionText(selection) {
+  const parts = Object.entries(selection).map(([name, value]) =>
+    name + ' ' + (typeof value === 'number' ? (timeElement(value).textContent ?? value) : value),
+  );
+  return parts.length === 0 ? 'All, without a filter.' : 'All with: ' + parts.join(', ') + '.';
 }
 `;

@@ -14,7 +14,7 @@ async function healthView() {
     section('Store', ...partOf(store, [['Answered in', Math.round(store.latencyMs) + ' ms']])),
     section('Dead letters', ...(deadLetters === undefined
       ? [element('p', 'note', NO_DEAD_LETTERS)]
-      : [waitingText(deadLetters), ...partOf(deadLetters, [])])),
+      : [...(deadLetters.ok ? [waitingText(deadLetters)] : []), ...partOf(deadLetters, [])])),
     section('Journal', ...(journal === undefined
       ? [element('p', 'note', NO_JOURNAL)]
       : partOf(journal, [
@@ -38,6 +38,8 @@ function stateOf(isGood, text) {
   return element('span', 'badge ' + (isGood ? 'good' : 'bad'), text);
 }
 
+const MEND = 'Look if its server is there, and tell those who run it.';
+
 /**
  * @param {Part} part
  * @param {[string, string | number][]} facts
@@ -48,7 +50,8 @@ function partOf({ error, failingSince, ok }, facts) {
     ['Failing since', failingSince === undefined ? undefined : timeElement(failingSince)],
     ...facts,
   ]);
-  return error === undefined ? [list] : [list, element('pre', '', error.code + ': ' + error.message)];
+  if (error === undefined) return [list];
+  return [list, element('pre', '', error.code + ': ' + error.message), nextStep(MEND)];
 }
 
 async function meaningsView() {

@@ -43,7 +43,7 @@ function waitingText(letters) {
   return element('p', '', count + ' waiting to be replayed or dropped', ...since, '.');
 }
 
-const NONE_PARKED = 'No dead letters: every event was handled, or its sender will try again.';
+const NONE_PARKED = 'No dead letter waits. What was refused is in Deliveries.';
 
 /**
  * @param {URLSearchParams} params
@@ -64,7 +64,8 @@ function emptyText(params, after, none, noMatch) {
 function letterList(letters, params) {
   if (letters.length === 0) return [];
   const deeds = [replayDeed, dropDeed];
-  const some = deeds.map((deed) => button('', '', () => deed({ ids: [...choice.ids] })));
+  const of = chosen.receiver;
+  const some = deeds.map((deed) => button('', '', () => deed({ ids: [...choice.ids] }, of)));
   const showCount = () => some.forEach((each, index) => {
     setText(each, ['Replay ', 'Drop '][index] + choice.ids.size + ' chosen');
     each.disabled = choice.ids.size === 0;
@@ -72,7 +73,7 @@ function letterList(letters, params) {
   const choice = new Choice(showCount);
   showCount();
   const all = deeds.map((deed, index) =>
-    button(['Replay', 'Drop'][index] + ' all that match…', '', () => deed({ selection: selectionOf(params) })),
+    button(['Replay', 'Drop'][index] + ' all that match…', '', () => deed({ selection: selectionOf(params) }, of)),
   );
   return [
     element('p', 'actions', choice.all(), ...some, ...all),
@@ -109,23 +110,48 @@ function reasonParts(reason, runningUntil = 0) {
 
 /** @param {Route} route */
 async function letterView({ id }) {
-  /** @type {Letter} */
-  const letter = await get(pathOf('dead-letters', id));
+  const letter = await letterOf(id);
+  if (letter === undefined) return goneParts(id);
+  const of = chosen.receiver;
   const { handled, message, reason, runningUntil, type } = letter;
   return [
     element('p', '', link('Dead letters', 'dead-letters')),
     heading(typeText(type, 'An unreadable event')),
     element(
       'p', 'actions',
-      button('Replay', '', () => replayDeed({ ids: [id] })),
-      button('Drop…', '', () => dropDeed({ ids: [id] })),
+      button('Replay', '', () => replayDeed({ ids: [id] }, of)),
+      button('Drop…', '', () => dropDeed({ ids: [id] }, of)),
     ),
     section('What happened', ...letterStory(letter)),
     section('Error', element('p', 'line', ...reasonParts(reason, runningUntil)),
       element('pre', '', message), ...codeParts(reason)),
-    section('Handlers', element('p', '', handledText(handled, 'A replay runs the others only.'))),
+    section('Handlers', element('p', '', handledText(handled, 'A replay runs the others, and those without a name.'))),
     ...contentSections(letter),
     section('Facts', letterFacts(letter)),
+  ];
+}
+
+/**
+ * The dead letter of an event, if it has one.
+ * @param {string} id
+ * @returns {Promise<Letter | undefined>}
+ */
+async function letterOf(id) {
+  try {
+    return await get(pathOf('dead-letters', id));
+  } catch (error) {
+    if (error instanceof RequestError && error.code === 'dead_letter_missing') return undefined;
+    throw error;
+  }
+}
+
+/** @param {string} id */
+function goneParts(id) {
+  return [
+    element('p', '', link('Dead letters', 'dead-letters')),
+    heading('No dead letter'),
+    element('p', '', 'There is none with the id ' + id + ': it was replayed or dropped, or never parked.'),
+    ...(receiver().journal ? [element('p', '', link('The whole story', 'events', id))] : []),
   ];
 }
 

@@ -14,7 +14,6 @@ const views = new Map([
 
 /** @type {Receivers} */
 let known = { receivers: [], operator: { name: '', bodies: false } };
-let identity = known.operator;
 let shows = 0;
 
 /** The receiver that the page is about. */
@@ -46,6 +45,8 @@ async function show() {
   chosen.receiver = route.params.get('receiver') ?? known.receivers[0]?.name ?? '';
   showFrame(route);
   byId('view').setAttribute('aria-busy', 'true');
+  // The old view is not that of the address any more.
+  byId('view').inert = true;
   const parts = await partsOf(route);
   if (mine === shows) showView(parts);
 }
@@ -55,6 +56,7 @@ function showView(parts) {
   const main = byId('view');
   main.replaceChildren(...parts);
   main.setAttribute('aria-busy', 'false');
+  main.inert = false;
   const title = main.querySelector('h2');
   document.title = title === null ? 'posthorn' : title.textContent + ' – posthorn';
   // A screen reader begins to read here, as after a link to another page.
@@ -92,8 +94,7 @@ async function start() {
     showView([heading('It cannot be shown'), problemPart(error), button('Try again', '', () => void start())]);
     return;
   }
-  identity = known.operator;
-  setText(byId('identity'), identity.name);
+  setText(byId('identity'), known.operator.name);
   const names = known.receivers.flatMap(({ name }) => name ?? []);
   byId('receivers').hidden = names.length < 2;
   select('receiver').replaceChildren(...names.map((name) => new Option(name, name)));

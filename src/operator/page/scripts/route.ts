@@ -1,4 +1,4 @@
-/** The view that the fragment of the address names. It never reaches a server or its log. */
+/** The view that the fragment of the address names. The page's own address stays the same for each view. */
 export const routeScript: string = `
 /** The receiver that requests are about, empty if there is one only. */
 const chosen = { receiver: '' };

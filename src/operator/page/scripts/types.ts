@@ -17,9 +17,7 @@ export const typesScript: string = `
  *   code?: string, handled: string[], resource?: string,
  * }} Entry
  * @typedef {{ events: Entry[], after?: string }} EntryPage
- * @typedef {{
- *   name?: string, ok: boolean, durationMs: number, keyWaitMs?: number, skipped?: string,
- * }} HandlerResult
+ * @typedef {{ name?: string, ok: boolean, durationMs: number, skipped?: string }} HandlerResult
  * @typedef {{
  *   outcome: string, source: string, status: number, code?: string, message?: string,
  *   event?: { id: string, type?: string, key?: string, account?: string }, attempt?: number, final?: boolean,

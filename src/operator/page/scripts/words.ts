@@ -1,6 +1,6 @@
 import { codeMeanings, outcomeMeanings } from '../meanings.ts';
 
-/** What happened, in words. */
+/** Outcomes, codes and facts in words. */
 export const wordsScript: string = `
 /** @typedef {{ badge: string, means: string, todo: string }} Meaning */
 
@@ -21,10 +21,9 @@ function badge(outcome) {
 /**
  * @param {number} count
  * @param {string} singular
- * @param {string} [plural]
  */
-function counted(count, singular, plural = singular + 's') {
-  return count.toLocaleString('en') + ' ' + (count === 1 ? singular : plural);
+function counted(count, singular) {
+  return count.toLocaleString('en') + ' ' + singular + (count === 1 ? '' : 's');
 }
 
 /** @param {number} count */
@@ -68,7 +67,12 @@ function section(title, ...parts) {
 function codeParts(code) {
   const meaning = codeMeanings.get(code);
   if (meaning === undefined) return [];
-  return [element('p', '', meaning.means), element('p', '', element('strong', '', 'Next step: '), meaning.todo)];
+  return [element('p', '', meaning.means), nextStep(meaning.todo)];
+}
+
+/** @param {string} text */
+function nextStep(text) {
+  return element('p', '', element('strong', '', 'Next step: '), text);
 }
 
 /**
@@ -93,7 +97,7 @@ function contentSections({ body, headers }) {
 }
 
 function noBodyText() {
-  return identity.bodies
+  return known.operator.bodies
     ? 'The journal has no body of this event.'
     : 'Bodies and headers are not shown to you: the application decides who sees them.';
 }

@@ -21,4 +21,5 @@ form { display: grid; gap: .5rem; }
   #events .actions, #clear { margin-left: auto; }
 }
 .command { display: grid; gap: .25rem; justify-items: start; margin-bottom: .5rem; }
+.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 `;
