@@ -186,10 +186,16 @@ describe('a request', () => {
     },
   );
 
-  test('for two hosts is refused', async () => {
-    const { url } = await open();
+  test.each([
+    ['localhost', 'evil.example'],
+    ['evil.example', 'localhost'],
+    ['localhost', 'localhost'],
+  ])('for two hosts is refused, with the right token too: %s and %s', async (first, second) => {
+    const { address, token, url } = await open();
     const connection = await RawConnection.open(url);
-    connection.write('GET / HTTP/1.1\r\nhost: localhost\r\nhost: evil.example\r\nconnection: close\r\n\r\n');
+    const hosts = `host: ${first}\r\nhost: ${second}\r\n`;
+    connection.write(`GET /?token=${token} HTTP/1.1\r\n${hosts}connection: close\r\n\r\n`);
     expect(await connection.answer()).toMatchObject({ status: 403 });
+    expect(await signIn(address)).not.toBe('');
   });
 });

@@ -32,6 +32,7 @@ export async function takeOperatorPictures(browser) {
     if (isOpen) {
       await page.getByRole('link', { name: 'dispute.created' }).first().click();
       await page.getByText('"data"').click();
+      await page.getByText('"amount"').waitFor();
     }
     await page.screenshot({ path: pathOf(name) });
   }
