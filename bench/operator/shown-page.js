@@ -1,3 +1,4 @@
+/// <reference lib="dom" />
 import { chromium } from 'playwright-core';
 import { findBrowser } from '../../tools/programs.js';
 
