@@ -13,7 +13,7 @@ export interface ReceiverModule {
   readonly settings?: Settings | undefined;
 }
 
-/** The same, with all that its receiver can do. One of an earlier version may lack methods. */
+/** The module with all that its receiver can do. One of an earlier version may lack methods. */
 export interface LoadedModule extends ReceiverModule {
   readonly receiver: Receiver;
 }

@@ -38,7 +38,7 @@ async function importSnippet(text: string) {
   return { receiver, ...(await importFile('snippet.ts')) };
 }
 
-/** What a function gives back in payload format 2.0. */
+/** The answer of a function in payload format 2.0. */
 interface Result {
   readonly statusCode: number;
   readonly headers: Readonly<Record<string, string>>;

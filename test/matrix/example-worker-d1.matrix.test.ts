@@ -114,7 +114,7 @@ async function listed(served: Served): Promise<readonly Listed[]> {
   return page.deadLetters;
 }
 
-/** What a browser sends once somebody has typed the password. */
+/** The header that a browser sends once somebody has typed the password. */
 function withPassword(token: string): { readonly authorization: string } {
   return { authorization: `Basic ${Buffer.from(`operator:${token}`).toString('base64')}` };
 }

@@ -84,7 +84,7 @@ Promise.allSettled(tries).then((ends) => (document.title = ends.map(({ status })
 
 test('a page of another site can neither show the page nor do a deed in the name of its reader', async () => {
   const { left, receiver } = createOperated({ parked: letters(2) });
-  // It knows the reader by the network or a certificate, which a foreign page has too.
+  // authorize knows the reader by the network or a certificate, which a foreign page has too.
   const operator = toNodeOperator(receiver, ada);
   const answered: string[] = [];
   const origin = await listenUntilTheEnd((incoming, response) => {

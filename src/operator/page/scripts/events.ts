@@ -136,7 +136,7 @@ function entryFacts({ id, account, deliveries, key, attempts, provider, resource
 }
 
 /**
- * What became of a parked event. The journal is there though the dead letters may be away.
+ * The dead letter of a parked event. The journal is there though the dead letters may be away.
  * @param {Entry} entry
  * @returns {Promise<Element[]>}
  */
