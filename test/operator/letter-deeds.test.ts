@@ -69,7 +69,7 @@ describe('a deed on a selection', () => {
   });
 
   test('tries each once, though the store has forgotten the places of those that are gone', async () => {
-    // Those that stay are more than a scan lists at once, and the last one of each portion is gone.
+    // More stay than a scan lists at once, and the last one of each portion is gone.
     const left = new Map(letters(125).map((one) => [one.id, one]));
     const map = createMapDeadLetters(left);
     const list: DeadLetters['list'] = ({ after = '', limit } = {}) =>
