@@ -59,6 +59,7 @@ describe.each(pages)('the page of the $of', ({ files, icon, script }) => {
 test.each([
   { name: 'sandbox-light', width: 1_600 },
   { name: 'sandbox-dark', width: 400 },
+  { name: 'sandbox-parked', width: 734 },
   { name: 'operator-light', width: 1_200 },
   { name: 'operator-dark', width: 400 },
 ])('the picture $name is $width px wide, and small', ({ name, width }) => {

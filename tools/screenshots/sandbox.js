@@ -25,7 +25,7 @@ const pictures = [
  * @param {import('playwright-core').Browser} browser
  */
 export async function takeSandboxPictures(browser) {
-  const { baseUrl, close } = await play();
+  const { baseUrl, park, close } = await play();
   for (const { name, colorScheme, width, height, from, isOpen } of pictures) {
     const page = await browser.newPage({ colorScheme, viewport: { width, height } });
     await page.goto(baseUrl);
@@ -37,7 +37,19 @@ export async function takeSandboxPictures(browser) {
     await page.locator(from).evaluate((element) => scrollTo(0, element.offsetTop - 80));
     await page.screenshot({ path: pathOf(name) });
   }
+  await takeParkedPicture(browser, baseUrl, await park());
   await close();
+}
+
+/** Of one event: it fails, comes again, and is parked. The README begins with it. */
+async function takeParkedPicture(browser, baseUrl, id) {
+  const page = await browser.newPage({ colorScheme: 'light', viewport: { width: 1_200, height: 600 } });
+  await page.goto(baseUrl);
+  const event = page.locator('#events > li', { hasText: id }).filter({ hasText: 'parked as a dead letter' });
+  await event.getByText('attempt 4').waitFor();
+  const box = await event.boundingBox();
+  const clip = { x: box.x - 16, y: box.y - 8, width: box.width + 32, height: box.height };
+  await page.screenshot({ path: pathOf('sandbox-parked'), clip });
 }
 
 /** A sandbox in which something of everything has happened. */
@@ -67,7 +79,7 @@ async function play() {
     .on('dispute.created', () => {
       throw new PermanentError('no such merchant');
     })
-    .on('transfer.failed', () => {
+    .on(['transfer.failed', 'dispute.updated'], () => {
       throw new Error('the ledger is locked');
     })
     .on('transfer.succeeded', () => {});
@@ -91,6 +103,13 @@ async function play() {
   await sandbox.clock.advance(12_000);
   return {
     baseUrl,
+    /** Makes all retries happen of an event that always fails; resolves with its id. */
+    park: async () => {
+      const { id } = sandbox.send({ type: 'dispute.updated' });
+      await sandbox.clock.advance(21 * 60_000);
+      await sandbox.settled();
+      return id;
+    },
     close: async () => {
       await sandbox.close();
       server.close();
