@@ -2,22 +2,18 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { packageRoot } from '../support/child-program.ts';
-import { documents, readme } from '../support/documents.ts';
+import { type Document, documents, readDocument, readme } from '../support/documents.ts';
 
-describe('the README', () => {
-  test('has 180 lines at most', () => {
-    expect(readme.text.split('\n').length - 1).toBeLessThanOrEqual(180);
-  });
+const LIST = 'docs/README.md';
 
-  test('begins with the installation, and has what needs a clone under a heading of its own', () => {
-    const [beginning = '', clone = ''] = readme.text.split(/^## From a clone$/m);
-    const shell = (text: string) => text.match(/(?<=^```sh\n).*?(?=^```$)/gms) ?? [];
-    expect(shell(beginning)[0]).toMatch(/^npm install posthorn\n/);
-    expect(shell(beginning).join()).not.toMatch(/npm (ci|start|test|run)/);
-    expect(shell(clone)).toEqual(['npm ci && npm start\n', 'npm ci && npm test\n']);
-    const { scripts } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'));
-    expect(scripts).toMatchObject({ start: expect.any(String), test: expect.any(String) });
-  });
+test('the commands of the README begin with the installation, and those for a clone have a heading', () => {
+  const [beginning = '', clone = ''] = readme.text.split(/^## From a clone$/m);
+  const shell = (text: string) => text.match(/(?<=^```sh\n).*?(?=^```$)/gms) ?? [];
+  expect(shell(beginning)[0]).toMatch(/^npm install posthorn\n/);
+  expect(shell(beginning).join()).not.toMatch(/npm (ci|start|test|run)/);
+  expect(shell(clone)).toEqual(['npm ci && npm start\n', 'npm ci && npm test\n']);
+  const { scripts } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'));
+  expect(scripts).toMatchObject({ start: expect.any(String), test: expect.any(String) });
 });
 
 describe('what the documents say can be found', () => {
@@ -48,13 +44,14 @@ describe('what the documents say can be found', () => {
     expect(pages.filter(({ text }) => !/\bclone\b/.test(text)).map(({ path }) => path)).toEqual([]);
   });
 
-  test('the README leads to every page of docs/', () => {
-    const pages = documents
-      .map(({ path }) => path)
-      .filter((path) => /^(docs\/|[A-Z]+\.md$)/.test(path) && path !== 'README.md');
-    const leadsTo = (path: string): boolean =>
-      [`](${path})`, `](${onGitHub(path)})`].some((link) => readme.text.includes(link));
-    expect(pages.filter((path) => !leadsTo(path))).toEqual([]);
+  test('the README leads to the pages of the repository and to the list of docs/, and that to every page', () => {
+    const paths = documents.map(({ path }) => path);
+    const ofRoot = paths.filter((path) => /^[A-Z]+\.md$/.test(path) && path !== 'README.md');
+    const leadsTo = ({ text }: Document, target: string): boolean => text.includes(`](${target})`);
+    expect([...ofRoot, LIST].filter((path) => !leadsTo(readme, path))).toEqual([]);
+    const ofDocs = paths.filter((path) => path.startsWith('docs/') && path !== LIST);
+    const list = readDocument(LIST);
+    expect(ofDocs.filter((path) => !leadsTo(list, path.replace('docs/', '')))).toEqual([]);
   });
 
   test('no line of prose is longer than 120 columns', () => {
@@ -68,8 +65,3 @@ describe('what the documents say can be found', () => {
     expect(long).toEqual([]);
   });
 });
-
-/** The address of a file that is not packed, for readers of the package. */
-function onGitHub(path: string): string {
-  return `https://github.com/posthorn/posthorn/blob/HEAD/${path}`;
-}

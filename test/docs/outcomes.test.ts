@@ -11,7 +11,7 @@ function named(page: string, column: number, rows = rowsOf(page)): string[] {
 }
 
 test.each([
-  ['README.md', 1, 'outcome'],
+  ['docs/README.md', 1, 'outcome'],
   ['docs/answers.md', 1, undefined],
   ['docs/logging.md', 1, undefined],
 ] as const)('the table of %s has every outcome', (page, column, head) => {

@@ -60,3 +60,7 @@ test('the README names the packages that posthorn brings along, and no other', (
   const [, named = ''] = /posthorn brings\s([^.]*(?:\.js[^.]*)*) along/.exec(readme.text) ?? [];
   expect(named.split(/,\s|\sand\s/).sort()).toEqual(Object.keys(manifest.dependencies).sort());
 });
+
+test('the README names the tarball that `npm pack` makes', () => {
+  expect(readme.text).toContain(`npm install ../posthorn/posthorn-${manifest.version}.tgz`);
+});

@@ -119,7 +119,7 @@ describe('the snippets of the README and of docs/ compile and run', () => {
     expect(modules.length).toBeGreaterThanOrEqual(1);
     expect(nestModules.length).toBeGreaterThanOrEqual(4);
     expect(testFiles.length).toBe(5);
-    const ofOtherKinds = [...ofReadme.nestModules, ...ofReadme.testFiles];
+    const ofOtherKinds = [...ofReadme.nestModules, ...ofReadme.testFiles, ...ofReadme.programs];
     expect(ofOtherKinds, 'the first layer runs none of these').toEqual([]);
     expect(programs.length).toBeGreaterThanOrEqual(5);
     const ofMatrix = documents.flatMap(({ blocks }) => blocks.filter(({ code }) => inMatrix.test(code)));
