@@ -33,8 +33,10 @@ describe('what the documents say can be found', () => {
         ([, name = '']) => ({ path, name }),
       ),
     );
-    expect(named.length).toBeGreaterThan(250);
-    expect(named.filter(({ name }) => !existsSync(join(packageRoot, name)))).toEqual([]);
+    expect(named.length).toBeGreaterThan(150);
+    const isThere = (name: string): boolean => existsSync(join(packageRoot, name));
+    // `npm run api` writes docs/api, which is not in git.
+    expect(named.filter(({ name }) => name !== 'docs/api/' && !isThere(name))).toEqual([]);
   });
 
   test('a page of docs/ with a command of the repository says that it takes a clone', () => {

@@ -10,7 +10,7 @@ import { type InstalledPackage, installPackage, packed } from '../support/instal
 import { untilListening } from '../support/until-listening.ts';
 import { specifiers } from './specifiers.ts';
 
-/** The README's first commands install the package and what its snippets need; the next one sends an event. */
+/** The first commands of the README install what its snippets need; the next one sends an event. */
 const [{ code: commands = '' } = {}, { code: send = '' } = {}] = readme.blocks.filter(
   ({ language }) => language === 'sh',
 );

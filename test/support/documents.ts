@@ -27,7 +27,7 @@ const pagesIn = (folder: string): readonly string[] =>
     .filter((name) => name.endsWith('.md'))
     .map((name) => `${folder}/${name.replaceAll('\\', '/')}`);
 
-/** All pages that a person has written: docs/api is written by a program. */
+/** All pages that a person has written: a program writes docs/api, which is not in git. */
 export const documents: readonly Document[] = [
   'README.md',
   'CHANGELOG.md',

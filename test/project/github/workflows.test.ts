@@ -86,9 +86,9 @@ describe('a release', () => {
   const page = read('CONTRIBUTING.md');
   const section = page.slice(page.indexOf('## How a version is released')).split('\n## ')[0] ?? '';
 
-  test.each(['check', 'publish'])('does in its job "%s" what CONTRIBUTING.md says, in that order', (name) => {
+  test.each(['check', 'publish', 'reference'])('does in its job "%s" what CONTRIBUTING.md says, in that order', (name) => {
     const { container, steps } = jobOf('release.yml', name);
-    expect(section).toContain(`\`${container?.image}\``);
+    expect(section).toContain(`\`${container?.image ?? 'ubuntu-latest'}\``);
     const said = steps.map(({ uses, run = '' }) => uses?.split('@')[0] ?? run);
     let rest = section.slice(section.indexOf(`The job \`${name}\``));
     for (const words of said) {
@@ -105,6 +105,7 @@ describe('a release', () => {
     expect(jobs.publish.needs).toBe('check');
     expect(jobOf('release.yml', 'check').permissions).toBeUndefined();
     expect(jobOf('release.yml', 'publish').permissions).toEqual({ contents: 'read', 'id-token': 'write' });
+    expect(jobOf('release.yml', 'reference').permissions).toEqual({ contents: 'write' });
     expect(jobOf('release.yml', 'check').steps.map(({ run }) => run)).toContain('.ci/run');
   });
 });
