@@ -35,8 +35,14 @@ describe('what npm publish would upload', () => {
   test('leaves in the repository what nobody reads in an installed package', () => {
     const unread = [/interface-coverage/, /\/src\/cli\/.*\.d\.ts$/, /\/src\/receiver\/handling\/run\.d\.ts$/];
     expect(paths.filter((path) => unread.some((pattern) => pattern.test(path)))).toEqual([]);
+  });
+
+  test('has no more files and bytes than docs/runtimes.md says', () => {
+    const [, files = '', megabytes = ''] =
+      /at most ([\d,]+) files and ([\d.]+) MB/.exec(read('docs/runtimes.md')) ?? [];
     // Each file of src/ counts four times, in two builds with their types. A new kind of file is a few dozen.
-    expect(paths.length).toBeLessThan(2_020);
+    expect(paths.length).toBeLessThanOrEqual(Number(files.replace(',', '')));
+    expect(packed().unpackedSize).toBeLessThanOrEqual(Number(megabytes) * 1_000_000);
   });
 
   test('has everything that users need', () => {

@@ -26,14 +26,22 @@ interface Printed {
   readonly stderr: string;
 }
 
+interface Packed {
+  readonly tarball: string;
+  readonly files: readonly string[];
+  /** In bytes. */
+  readonly unpackedSize: number;
+}
+
 /** Packs what is built, once for all tests of a run. */
-export function packed(): { readonly tarball: string; readonly files: readonly string[] } {
+export function packed(): Packed {
   const folder = madeOnce('packed', (into) => {
     const packing = ['pack', '--json', '--ignore-scripts', '--pack-destination', into];
     writeFileSync(join(into, 'packed.json'), runIn(packageRoot, 'npm', packing));
   });
-  const [{ filename, files }] = JSON.parse(readFileSync(join(folder, 'packed.json'), 'utf8'));
-  return { tarball: join(folder, filename), files: files.map(({ path }: { path: string }) => path) };
+  const [{ filename, files, unpackedSize }] = JSON.parse(readFileSync(join(folder, 'packed.json'), 'utf8'));
+  const paths = files.map(({ path }: { path: string }) => path);
+  return { tarball: join(folder, filename), files: paths, unpackedSize };
 }
 
 /** Packs what is built, and installs it with `command`, with the tarball in the place of `posthorn`. */

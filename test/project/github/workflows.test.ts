@@ -86,17 +86,20 @@ describe('a release', () => {
   const page = read('CONTRIBUTING.md');
   const section = page.slice(page.indexOf('## How a version is released')).split('\n## ')[0] ?? '';
 
-  test.each(['check', 'publish', 'reference'])('does in its job "%s" what CONTRIBUTING.md says, in that order', (name) => {
-    const { container, steps } = jobOf('release.yml', name);
-    expect(section).toContain(`\`${container?.image ?? 'ubuntu-latest'}\``);
-    const said = steps.map(({ uses, run = '' }) => uses?.split('@')[0] ?? run);
-    let rest = section.slice(section.indexOf(`The job \`${name}\``));
-    for (const words of said) {
-      const place = rest.indexOf(`\`${words}\``);
-      expect(place, words).toBeGreaterThan(0);
-      rest = rest.slice(place);
-    }
-  });
+  test.each(['check', 'publish', 'reference'])(
+    'does in its job "%s" what CONTRIBUTING.md says, in that order',
+    (name) => {
+      const { container, steps } = jobOf('release.yml', name);
+      expect(section).toContain(`\`${container?.image ?? 'ubuntu-latest'}\``);
+      const said = steps.map(({ uses, run = '' }) => uses?.split('@')[0] ?? run);
+      let rest = section.slice(section.indexOf(`The job \`${name}\``));
+      for (const words of said) {
+        const place = rest.indexOf(`\`${words}\``);
+        expect(place, words).toBeGreaterThan(0);
+        rest = rest.slice(place);
+      }
+    },
+  );
 
   test('publishes only what every check has passed, and tests cannot ask for its identity', () => {
     const { jobs } = z
