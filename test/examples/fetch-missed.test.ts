@@ -1,14 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { createReceiver, type Report } from 'posthorn';
 import { stripe } from 'posthorn/providers';
 import { deliver } from 'posthorn/testing';
 import { expect, test } from 'vitest';
 import { fetchMissed } from '../../examples/stripe/fetch-missed.ts';
-import { packageRoot } from '../support/child-program.ts';
 import { listenUntilTheEnd } from '../support/listen.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
-import { snippetWith } from '../support/snippet.ts';
 import { MINUTE_MS } from '../support/step-clock.ts';
 import { stripeEvent } from './stripe-events.ts';
 import { createStripeClient, StripeList } from './stripe-list.ts';
@@ -64,9 +60,4 @@ test('events from before that time are not fetched', async () => {
   list.events.unshift(JSON.parse(stripeEvent({ id: 'evt_old', ageMs: SIX_HOURS_MS + MINUTE_MS })));
   await pass();
   expect(handled[0]).toBe('evt_0');
-});
-
-test('the recipe of docs/missed.md is the file of the example', () => {
-  const file = readFileSync(join(packageRoot, 'examples/stripe/fetch-missed.ts'), 'utf8');
-  expect(snippetWith('stripe.events.list(', 'docs/missed.md')).toBe(file);
 });

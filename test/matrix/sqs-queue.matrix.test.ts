@@ -1,27 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { CreateQueueCommand, GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
-import type { DeadLetter, Queue, QueuedJob, Receiver } from 'posthorn';
+import type { DeadLetter, QueuedJob } from 'posthorn';
 import { createEvent } from 'posthorn/testing';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { createSqsQueue, runSqsWorker } from '../../examples/queue-sqs/sqs-queue.ts';
 import { type ChildProgram, startCommand } from '../support/child-program.ts';
 import { shutGate } from '../support/gate.ts';
 import { type LinkedPackage, linkPackage } from '../support/installed-package.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { on, openDirectly } from '../support/open-endpoint.ts';
-import { compileSnippet, snippetWith } from '../support/snippet.ts';
 import { until } from '../support/until.ts';
 import { nodeProgram } from './runtime.ts';
 
-/** The exports of the snippet. */
-interface Snippet {
-  readonly createSqsQueue: (client: SQSClient, QueueUrl: string) => Queue;
-  readonly runSqsWorker: (receiver: Receiver, place: object, signal: AbortSignal) => Promise<void>;
-}
-
-// Here the snippet finds the SDK.
-const folder = mkdtempSync(join(import.meta.dirname, 'sqs-'));
 const COUNTS = ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'] as const;
 const EMULATOR = `
   import { startFauxqs } from 'fauxqs';
@@ -31,7 +20,6 @@ let installed: LinkedPackage;
 let client: SQSClient;
 /** The names of the commands that were sent. */
 const sent: string[] = [];
-let snippet: Snippet;
 
 beforeAll(async () => {
   installed = linkPackage('--ignore-scripts', 'fauxqs@2.4.1');
@@ -49,22 +37,19 @@ beforeAll(async () => {
       },
     { step: 'initialize' },
   );
-  const code = snippetWith('createSqsQueue', 'docs/queue.md');
-  snippet = await import(pathToFileURL(compileSnippet(folder, 'sqs-queue.mts', code)).href);
 });
 
 afterAll(async () => {
   client?.destroy();
   emulator.kill('SIGKILL');
   await emulator.exit;
-  rmSync(folder, { recursive: true });
   installed.remove();
 });
 
 /** A receiver and its two workers: a job has two attempts, some seconds apart. */
 async function openQueue(handle: (attempt: number) => unknown, visibilitySeconds = 1) {
   const { QueueUrl = '' } = await client.send(new CreateQueueCommand({ QueueName: crypto.randomUUID() }));
-  const queue = snippet.createSqsQueue(client, QueueUrl);
+  const queue = createSqsQueue(client, QueueUrl);
   const jobs: QueuedJob[] = [];
   const letters = new Map<string, DeadLetter>();
   const { receiver, reports, send } = openDirectly(
@@ -82,7 +67,7 @@ async function openQueue(handle: (attempt: number) => unknown, visibilitySeconds
   );
   const stop = new AbortController();
   const place = { client, QueueUrl, visibilitySeconds, attempts: 2 };
-  const workers = [1, 2].map(() => snippet.runSqsWorker(receiver, place, stop.signal));
+  const workers = [1, 2].map(() => runSqsWorker(receiver, place, stop.signal));
   onTestFinished(async () => {
     stop.abort();
     await Promise.all(workers);
@@ -101,7 +86,7 @@ async function openQueue(handle: (attempt: number) => unknown, visibilitySeconds
   return { queue, jobs, letters, event, reports, outcomes };
 }
 
-describe('the queue of Amazon SQS in docs/queue.md, on an emulator', () => {
+describe('the queue of Amazon SQS in examples/queue-sqs, on an emulator', () => {
   test('a job runs once, and is removed; so is one that is added again', async () => {
     const attempts: number[] = [];
     const { queue, jobs, outcomes } = await openQueue((attempt) => attempts.push(attempt));
