@@ -1,10 +1,11 @@
-// An effect in DynamoDB that happens once, however often its handler runs. The transaction that has the effect also
-// puts an item with the id of the event, on the condition that there is none. A handler awaits it:
+// An effect in DynamoDB that happens once, however often its handler runs. The transaction that has the
+// effect also puts an item with the id of the event, on the condition that there is none. A handler awaits
+// it:
 //
 //   receiver.on('transfer.succeeded', ({ id, data }) => bookOnce(client, id, accountOf(data), data.amount));
 //
-// It needs the tables `bookings` (key `eventId`) and `balances` (key `account`), and the rights PutItem and UpdateItem
-// on them.
+// It needs the tables `bookings` (key `eventId`) and `balances` (key `account`), and the rights PutItem and
+// UpdateItem on them.
 
 import { TransactionCanceledException, TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb';
 

@@ -2,8 +2,8 @@
 //
 //   AWS_REGION=eu-central-1 TABLE=posthorn node node_modules/posthorn/examples/lambda/check-table.js
 //
-// It needs the rights of the receiver, and uses the scope `posthorn-check`. It prints a line for each requirement
-// that holds, and ends with the error of the first that does not.
+// It needs the rights of the receiver, and uses the scope `posthorn-check`. It prints a line for each
+// requirement that holds, and ends with the error of the first that does not.
 
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { createDynamoDeadLetters, createDynamoStore } from 'posthorn/dynamodb';
