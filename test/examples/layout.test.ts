@@ -5,8 +5,8 @@ import { packageRoot } from '../support/child-program.ts';
 
 const folder = join(packageRoot, 'examples');
 
-/** Receivers that need more than a module: the bindings of a Worker. */
-const OTHERS = /^worker-/;
+/** Receivers that need more than a module: the bindings of a Worker. And handlers for any receiver. */
+const OTHERS = /^(worker-|postgres-clients$)/;
 
 const examples = readdirSync(folder, { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && !OTHERS.test(entry.name))

@@ -11,32 +11,20 @@ import { createDynamoStore } from 'posthorn/dynamodb';
 import { storeConformance } from 'posthorn/testing';
 import { afterEach, describe, expect, test } from 'vitest';
 import { packageRoot, startProgram } from '../../support/child-program.ts';
-import { compileSnippet, snippetWith } from '../../support/snippet.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
-import { readTemplate, tableOf } from './cloudformation.ts';
+import { snippetWith } from '../../support/snippet.ts';
+import { readTemplate } from './cloudformation.ts';
 import { useDynamo } from './fixture.ts';
 import { pass, silent } from './proxy.ts';
 import { tableDefinition, timeToLive } from './table.ts';
 
-/** So that the snippet finds the SDK. */
-const folderOfTests = import.meta.dirname;
 const PAGE = 'docs/dynamodb.md';
+/** The page leads to its programs. For its template: test/matrix/example-lambda.matrix.test.ts. */
+const EXAMPLE = join(packageRoot, 'examples', 'lambda');
 
 describe('docs/dynamodb.md', () => {
   const dynamo = useDynamo();
   afterEach(() => {
     dynamo.proxy.treat = () => pass;
-  });
-
-  test('has the table in CloudFormation', () => {
-    const { Resources } = readTemplate(snippetWith('AWS::DynamoDB::Table', PAGE, 'yaml'));
-    const [[, resource] = ['', {}]] = Object.entries<Record<string, unknown>>(Resources);
-    expect(resource).toMatchObject({ DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' });
-    expect(Object.keys(Resources)).toHaveLength(1);
-    expect(tableOf(resource, 'posthorn')).toEqual({
-      table: tableDefinition('posthorn'),
-      timeToLive: timeToLive('posthorn'),
-    });
   });
 
   test('has the table in Terraform', () => {
@@ -67,11 +55,12 @@ describe('docs/dynamodb.md', () => {
     expect(missing).toEqual([]);
   });
 
-  test('its command checks a table', async () => {
-    const command = snippetWith('storeConformance', PAGE, 'sh');
-    const [, variables = '', program = ''] =
-      /^(AWS_.*) node --input-type=module --eval "(.*)"$/ms.exec(command) ?? [];
-    expect(variables.match(/[A-Z_]+(?==)/g)).toEqual(['AWS_REGION', 'TABLE']);
+  test('its program checks a table', async () => {
+    expect(snippetWith('check-table', PAGE, 'sh')).toContain(
+      'TABLE=posthorn node node_modules/posthorn/examples/lambda/check-table.js\n',
+    );
+    // By its text, because only an installed package is found from its folder.
+    const program = readFileSync(join(EXAMPLE, 'check-table.js'), 'utf8');
     const environment = {
       PATH: process.env.PATH,
       AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
@@ -105,14 +94,13 @@ describe('docs/dynamodb.md', () => {
         }),
       );
     }
-    const code = snippetWith('TransactWriteItemsCommand', PAGE);
-    const { book } = await import(compileSnippet(temporaryDirectory(folderOfTests), 'book.mts', code));
-    await book(client, 'evt_1', 'acc', 5);
-    await book(client, 'evt_1', 'acc', 5);
-    await book(client, 'evt_2', 'acc', 7);
+    const { bookOnce } = await import(join(EXAMPLE, 'book-once.js'));
+    await bookOnce(client, 'evt_1', 'acc', 5);
+    await bookOnce(client, 'evt_1', 'acc', 5);
+    await bookOnce(client, 'evt_2', 'acc', 7);
     const key = { TableName: 'balances', Key: { account: { S: 'acc' } } };
     expect((await client.send(new GetItemCommand(key))).Item?.amount?.N).toBe('12');
-    await expect(book(client, 'evt_3', '', 5)).rejects.toThrow(/empty string/);
+    await expect(bookOnce(client, 'evt_3', '', 5)).rejects.toThrow(/empty string/);
   });
 
   test('its request handler sends a request again that gets no answer', async () => {

@@ -6,7 +6,7 @@ import type { Client } from './inbox-clients.ts';
 type Database = ReturnType<typeof drizzle>;
 export type Transaction = Parameters<Parameters<Database['transaction']>[0]>[0];
 
-/** As docs/postgres.md has it. */
+/** As examples/postgres-clients/drizzle.ts has it. */
 function toSql(text: string, values: unknown[]): SQL {
   const [first = '', ...others] = text.split(/\$\d+/);
   return others.reduce(
@@ -15,7 +15,7 @@ function toSql(text: string, values: unknown[]): SQL {
   );
 }
 
-/** A client for `begin`, as docs/postgres.md makes it with Drizzle. */
+/** A client for `begin`, as examples/postgres-clients/drizzle.ts makes it. */
 export function clientOf(pool: Pool): Client<Transaction> {
   const db = drizzle({ client: pool });
   return {

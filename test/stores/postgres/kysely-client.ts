@@ -6,7 +6,7 @@ export interface Database {
   readonly ledger: { readonly event_id: string; readonly amount: number };
 }
 
-/** A client for `begin`, as docs/postgres.md makes it with Kysely. */
+/** A client for `begin`, as examples/postgres-clients/kysely.ts makes it. */
 export function clientOf(pool: Pool): Client<Transaction<Database>> {
   const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
   return {

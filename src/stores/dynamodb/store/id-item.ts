@@ -4,7 +4,13 @@ import type { Attributes } from '../connection.ts';
 /**
  * The most by which clocks may differ. DynamoDB has no clock that a condition could ask, so the times in an
  * item are those of its writer. A lease or a retention counts as over only this much later: two processes may
- * then be five seconds wrong each, in opposite directions.
+ * then be five seconds wrong each, in opposite directions. A running event renews its lease when two thirds
+ * are left, so with the default `leaseMs` it is safe until clocks differ by 23 seconds. Beyond that:
+ *
+ * - A claim whose clock is ahead, or a run whose clock is behind: two runs of an event go on side by side.
+ * - A claim whose clock is behind, or a killed run whose clock was ahead: the lease is taken later.
+ * - A claiming clock that is ahead, or a completing one that was behind, by more than what is left of the
+ *   retention: the id is forgotten early.
  */
 export const CLOCK_ALLOWANCE_MS = 10_000;
 
