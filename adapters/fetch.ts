@@ -32,6 +32,11 @@ export interface FetchOptions {
  * which servers on Node.js do. It then ends only when the rest of the request has been read and dropped, or
  * after a second or 64 MiB of it. If the body was not begun and its rest is small, it is left to the server.
  *
+ * Repeated headers arrive joined, so a repeated signature is refused. Of two `authorization` headers a
+ * framework that reads `headers` of Node.js, such as SvelteKit, shows the first. Only `request.signal` says
+ * that a sender has hung up. It does not on `@hono/node-server` for the second request of a pipeline, whose
+ * report then has `answerSent: true`.
+ *
  * @throws ConfigurationError for a wrong option, or for a value that is not a receiver. The handler rejects
  * with it for a value that is not a web Request.
  *

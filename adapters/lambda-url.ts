@@ -14,7 +14,9 @@ export function urlOf(event: LambdaEvent): string | undefined {
 
 /**
  * `path` of format 1.0 lacks the stage that is a part of the address, and `requestContext.path` has it
- * (https://github.com/localstack/localstack/pull/12296).
+ * (https://github.com/localstack/localstack/pull/12296). Behind a domain that is mapped to a named stage, the
+ * path of an HTTP API has the stage and not the mapping
+ * (https://github.com/CodeGenieApp/serverless-express/issues/465).
  */
 function pathOf(event: LambdaEvent): unknown {
   return event.rawPath ?? propertyOf(event.requestContext, 'path') ?? event.path;

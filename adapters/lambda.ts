@@ -42,7 +42,8 @@ const MARGIN_MS = 500;
 /**
  * Mounts a receiver on AWS Lambda, behind API Gateway (payload format 1.0 or 2.0), an Application Load
  * Balancer or a function URL. A delivery is answered 500 ms before the function's time ends, or at
- * `deadlineMs`, whichever comes first.
+ * `deadlineMs`, whichever comes first. If an event has `multiValueHeaders` and `headers`, as on Netlify, the
+ * first counts. `callbackWaitsForEmptyEventLoop` has no effect: it is for handlers with a callback.
  *
  * @throws ConfigurationError for a value that is not a receiver. The handler rejects with it for an event
  * that is not an HTTP request, such as one of SQS.

@@ -76,6 +76,7 @@ export function isNodeRequest(request: unknown): request is NodeRequest {
 /**
  * The headers of a request. `headers` drops a repeated `authorization`, and HTTP/2 has no `headersDistinct`.
  * But shims that make a request out of an event, as serverless-http does on Lambda, fill only `headers`.
+ * Behind a REST API serverless-http keeps only the last value of a header that was sent twice.
  */
 export function headersOf({ rawHeaders, headers }: NodeRequest): HeaderFields {
   return Array.isArray(rawHeaders) && rawHeaders.length > 0 ? rawHeaders : headers;

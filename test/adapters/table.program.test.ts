@@ -89,7 +89,8 @@ const settings: Readonly<Record<string, Setting>> = {
   },
 };
 
-const [, table = ''] = readFileSync(join(packageRoot, 'docs', 'adapters.md'), 'utf8').split('\n\n');
+const paragraphs = readFileSync(join(packageRoot, 'docs', 'adapters.md'), 'utf8').split('\n\n');
+const table = paragraphs.find((paragraph) => paragraph.startsWith('| framework |')) ?? '';
 const rows = table
   .split('\n')
   .slice(2)
