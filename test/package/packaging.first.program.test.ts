@@ -11,8 +11,8 @@ import { untilListening } from '../support/until-listening.ts';
 import { specifiers } from './specifiers.ts';
 
 /** The first commands of the README install what its snippets need; the next one sends an event. */
-const [{ code: commands = '' } = {}, { code: send = '' } = {}] = readme.blocks.filter(
-  ({ language }) => language === 'sh',
+const [commands = '', send = '', park = ''] = readme.blocks.flatMap(({ language, code }) =>
+  language === 'sh' ? [code] : [],
 );
 const [install = '', ...otherCommands] = commands.trim().split('\n');
 /** What stands on a peer: the tests of `built.*` in their rooms load it where that is installed. */
@@ -202,16 +202,34 @@ describe('where the package is installed, and Express', () => {
       writeFileSync(join(project, name), code.replaceAll('3000', String(port)));
     expect(readme.text).toContain('`SIGNING_KEY=secret node server.js`');
     const environment = { PATH: process.env.PATH, SIGNING_KEY: 'secret' };
-    const server = startProgram(join(project, 'server.js'), environment, project);
-    onTestFinished(() => server.kill('SIGKILL'));
-    await untilListening(port);
-    const sent = installed.run('sh', ['-c', send.replaceAll('3000', String(port))]);
+    const start = async (): Promise<ChildProgram> => {
+      const started = startProgram(join(project, 'server.js'), environment, project);
+      onTestFinished(() => started.kill('SIGKILL'));
+      await untilListening(port);
+      return started;
+    };
+    const runOfPage = (code: string): string =>
+      installed.run('sh', ['-c', code.replaceAll('3000', String(port))]);
+    const server = await start();
+    const sent = runOfPage(send);
     const [printed = ''] = readme.blocks.flatMap(({ code }) => (code.includes('"duplicate"') ? [code] : []));
     expect(withoutDetails(sent)).toBe(withoutDetails(printed));
     await server.line(/^evt_\S+ 1250$/);
 
-    const list = ['-c', 'SIGNING_KEY=secret npx posthorn dead-letters list --receiver ./receiver.js'];
-    expect(installed.run('sh', list)).toMatch(/^0 /);
+    server.kill('SIGTERM');
+    await server.exit;
+    const [receiver] = files;
+    expect.assert(receiver);
+    const broken = receiver.code.replace(/\(event\) => .*\)\);$/m, '() => { throw new Error("broken"); });');
+    expect(broken).not.toBe(receiver.code);
+    writeFileSync(join(project, receiver.name), broken);
+    await start();
+    const [sendOld = '', list = '', replay = ''] = park.trim().split('\n');
+    expect(runOfPage(sendOld)).toContain('"outcome":"parked"');
+    expect(runOfPage(list)).toMatch(/^1 /m);
+    writeFileSync(join(project, receiver.name), receiver.code);
+    expect(runOfPage(replay)).toMatch(/^evt_\S+ 1250$/m);
+    expect(runOfPage(list)).toMatch(/^0 /m);
   });
 
   test.each(['express', 'node-http'])('examples/%s runs, compiled into the project', async (name) => {
