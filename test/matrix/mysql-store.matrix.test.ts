@@ -1,29 +1,32 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { pathToFileURL } from 'node:url';
 import { createPool, type Pool, type ResultSetHeader } from 'mysql2/promise';
 import type { Store } from 'posthorn';
 import { storeConformance } from 'posthorn/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createMySqlStore } from '../../examples/mysql-store.ts';
 import { programPath } from '../../tools/programs.js';
 import { keyCases } from '../stores/kit/key-cases.ts';
-import { readDocument } from '../support/documents.ts';
+import { packageRoot } from '../support/child-program.ts';
 import { onFreePort } from '../support/free-port.ts';
-import { compileSnippet, snippetWith } from '../support/snippet.ts';
 import { until } from '../support/until.ts';
 
-const PAGE = 'docs/stores.md';
-// Here the snippet finds mysql2.
-const folder = mkdtempSync(join(import.meta.dirname, 'mysql-'));
+/** The statements stand in the first comment, for those who copy the file. */
+const text = readFileSync(join(packageRoot, 'examples', 'mysql-store.ts'), 'utf8');
 const data = mkdtempSync(join(tmpdir(), 'posthorn-mariadb-'));
 let server: ChildProcess;
 let pool: Pool;
 let textPool: Pool;
-let open: (pool?: Pool) => Store;
+const open = (of = pool): Store => createMySqlStore(of);
+
+function statementOfComment(beginning: string): string {
+  const [comment = ''] = text.split('*/');
+  return new RegExp(`${beginning} posthorn_events[^;]+`).exec(comment)?.[0].replaceAll(/^ \*/gm, '') ?? '';
+}
 
 /** On an empty directory, so it has no users, and lets everybody in. */
 async function startMariaDb(port: number): Promise<ChildProcess> {
@@ -70,12 +73,7 @@ beforeAll(async () => {
     supportBigNumbers: true,
     bigNumberStrings: true,
   });
-  const snippet = snippetWith('createMySqlStore', PAGE);
-  await pool.query(/create table [^*]+/.exec(snippet)?.[0] ?? '');
-  const { createMySqlStore } = await import(
-    pathToFileURL(compileSnippet(folder, 'mysql-store.mts', snippet)).href
-  );
-  open = (of = pool) => createMySqlStore(of);
+  await pool.query(statementOfComment('create table'));
 });
 
 afterAll(async () => {
@@ -84,10 +82,10 @@ afterAll(async () => {
   const ended = once(server, 'close');
   server.kill('SIGKILL');
   await ended;
-  for (const made of [folder, data]) rmSync(made, { recursive: true });
+  rmSync(data, { recursive: true });
 });
 
-describe('the store of MySQL in docs/stores.md, on MariaDB', () => {
+describe('the store of MySQL in examples/, on MariaDB', () => {
   for (const { name, run } of storeConformance(() => open())) test(name, run);
 
   test.each(keyCases)('$name', ({ check }) => check(open));
@@ -102,8 +100,8 @@ describe('the store of MySQL in docs/stores.md, on MariaDB', () => {
     expect(await store.peek?.(request)).toEqual({ state: 'running' });
   });
 
-  test('forgets what has expired, by the statement of the page', async () => {
-    const [statement = ''] = /(?<=`)delete from posthorn_events [^`]+/.exec(readDocument(PAGE).text) ?? [];
+  test('forgets what has expired, by the statement of its comment', async () => {
+    const statement = statementOfComment('delete from');
     await pool.query('delete from posthorn_events');
     for (const [id, retentionMs] of Object.entries({ old: 1, young: 60_000 }))
       await open().complete({ id, token: 't', retentionMs });

@@ -37,7 +37,7 @@ const java: NeededProgram = {
   brew: 'openjdk',
 };
 
-/** For the store of docs/stores.md. */
+/** For examples/mysql-store.ts. */
 const mariadb: readonly NeededProgram[] = inOnePackage(['mariadbd'], 'mariadb-server-core', 'mariadb');
 
 /** To compile better-sqlite3. */

@@ -11,8 +11,8 @@ import type { Awaitable } from '../timing/awaitable.ts';
  * succeeded. A completed id stays so. `retentionMs` counts from the last operation that has changed the id;
  * then it is absent again, but not while a lease holds.
  *
- * `storeConformance` of `posthorn/testing` checks an implementation, and the page `docs/stores.md` of the
- * package has one of MySQL to begin with.
+ * `storeConformance` of `posthorn/testing` checks an implementation, and `examples/mysql-store.ts` of
+ * the package is one for MySQL to begin with.
  */
 export interface Store {
   /** The time after which an operation counts as failed; 2,000 by default. */

@@ -1,19 +1,22 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { packageRoot } from '../../support/child-program.ts';
-import { documents } from '../../support/documents.ts';
+import { readDocument } from '../../support/documents.ts';
 import { silenced } from '../../support/silenced.ts';
 import { until } from '../../support/until.ts';
 import { useRedis } from './fixture.ts';
 import { type SnippetServers, startSnippetServers } from './snippet-servers.ts';
 
-// Inside the package, so that the snippets find the packages of the clients.
+// Inside the package, so that the copies find the packages of the clients.
 const folder = join(packageRoot, 'dist', 'idle-clients');
-const snippets = documents
-  .filter(({ path }) => path === 'docs/redis.md')
-  .flatMap(({ blocks }) => blocks.map(({ code }) => code))
-  .filter((code) => code.includes('export const redis'));
+/** Modules that export a client, or functions that create one each. */
+const sources = [
+  ...readDocument('docs/redis.md')
+    .blocks.map(({ code }) => code)
+    .filter((code) => code.includes('export const redis')),
+  readFileSync(join(packageRoot, 'examples', 'redis-clients.ts'), 'utf8'),
+];
 /** The documented clients of node-redis send a PING every 4 seconds, and give a connection up after 5. */
 const SECOND_PING_MS = 8_000;
 
@@ -21,12 +24,14 @@ const SECOND_PING_MS = 8_000;
 const EVENTS = ['error', 'close', 'node-error', 'client-error', 'sentinel-error', 'reconnecting'];
 
 interface IdleClient {
+  /** Only of ioredis, which connects by itself. */
+  readonly status?: string;
   on(event: string, listener: (error?: unknown) => void): unknown;
   disconnect?(): void;
   destroy?(): unknown;
 }
 
-describe('an idle client of docs/redis.md', () => {
+describe('an idle client of docs/redis.md and examples/', () => {
   const fixture = useRedis();
   let servers: SnippetServers;
 
@@ -39,23 +44,24 @@ describe('an idle client of docs/redis.md', () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   test('keeps its connections: alone, through Sentinel and in a Cluster, of each package', async () => {
-    expect(snippets.map((code) => /(?:new|=) (\w+)\(/.exec(code)?.[1])).toEqual([
-      'Redis',
-      'Redis',
-      'Cluster',
-      'createClient',
-      'createSentinel',
-      'createCluster',
-    ]);
     const printed = silenced('error');
     const problems: unknown[] = [];
-    for (const [index, code] of snippets.entries()) {
+    const clients: IdleClient[] = [];
+    for (const [index, code] of sources.entries()) {
       const file = join(folder, `client-${index}.ts`);
       writeFileSync(file, servers.replaceHosts(code));
-      const { redis }: { redis: IdleClient } = await import(file);
+      const { redis, store, deadLetters, ...functions } = await import(file);
+      const created = redis === undefined ? Object.values<() => unknown>(functions).map((f) => f()) : [redis];
+      clients.push(...((await Promise.all(created)) as IdleClient[]));
+    }
+    for (const [index, redis] of clients.entries()) {
       onTestFinished(() => void (redis.destroy ?? redis.disconnect)?.call(redis));
       for (const event of EVENTS) redis.on(event, (error) => problems.push([index, event, error]));
     }
+    expect(clients).toHaveLength(6);
+    await until('those of ioredis are connected', async () =>
+      clients.every(({ status = 'ready' }) => status === 'ready'),
+    );
     const idleSince = performance.now();
     // A Sentinel of node-redis connects anew without any event.
     const master = await fixture.connect({ port: servers.master.port });

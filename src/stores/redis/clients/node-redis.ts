@@ -101,7 +101,8 @@ class NodeRedisConnection implements ClientConnection {
 
   /**
    * A Sentinel or a Cluster gives `connect()` up, and closes, if it finds no server. Without a further try
-   * the process would be without its store although the servers are back.
+   * the process would be without its store although the servers are back. A client that the
+   * application closes meanwhile is opened once more.
    */
   async #connectAnew(): Promise<void> {
     try {
@@ -132,7 +133,8 @@ const OWN_ERRORS: ReadonlySet<unknown> = new Set(['The queue is full', 'The comm
 /**
  * Runs commands, and begins a new connection if replies have stopped. The `socketTimeout` of node-redis does
  * not do that while commands are written, because each of them starts it anew. The system itself gives such a
- * connection up after a quarter of an hour.
+ * connection up after a quarter of an hour. In a Cluster, and with a `masterPoolSize`, the replies on other
+ * connections hide the one that is lost: its operations fail until then.
  */
 function watchForSilence(
   connection: NodeRedisConnection,
