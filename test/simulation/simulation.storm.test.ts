@@ -40,7 +40,7 @@ const small: readonly string[] = [
 const MOST_STATES = '40000';
 
 const timeout = 300_000;
-const page = readFileSync(join(packageRoot, 'docs', 'how-it-works.md'), 'utf8');
+const page = readFileSync(join(packageRoot, 'test', 'simulation', 'README.md'), 'utf8');
 
 /** The row of a scope on the page: a round number of states, and whether these are all. */
 function shownOf(scope: string): { readonly states: number; readonly isWhole: boolean } {
