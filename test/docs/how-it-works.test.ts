@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { createMemoryStore, type Store } from 'posthorn';
 import { describe, expect, test } from 'vitest';
 import { diagramOfSteps } from '../receiver/handling/run/run-steps.ts';
+import { promiseTexts } from '../simulation/promise-texts.ts';
 import { type StoreOperation, storeOperations } from '../stores/kit/store-operations.ts';
 import type { StoreRecord } from '../stores/memory/store-model.ts';
 import { packageRoot } from '../support/child-program.ts';
 import { outcomes } from '../support/outcomes.ts';
-import { rowsOf } from '../support/table-rows.ts';
+import { rowsAfter, rowsOf } from '../support/table-rows.ts';
 
 const read = (path: string): string => readFileSync(join(packageRoot, path), 'utf8');
 const page = read('docs/how-it-works.md');
@@ -162,4 +163,19 @@ describe('the diagram of an id', () => {
 test('each outcome is told', () => {
   const [, way = ''] = /^## From byte to answer$(.*?)^## /ms.exec(page) ?? [];
   expect(outcomes.filter((outcome) => !way.includes(`\`${outcome}\``))).toEqual([]);
+});
+
+test('the promises on the page are among those that the simulation checks', () => {
+  const [, told = ''] = /^Some of the promises .*?:\n\n(.*?)\n\n/ms.exec(page) ?? [];
+  const promises = told.split('\n');
+  expect(promises.length).toBeGreaterThan(5);
+  expect(promiseTexts.map((promise) => `- ${promise}`)).toEqual(expect.arrayContaining(promises));
+});
+
+test('each fault on the page is a row of the table with the tests', () => {
+  const head = '| fault | what the sender sees |';
+  const faults = rowsAfter(page, head).map((cells) => cells.join(' | '));
+  const tested = rowsAfter(read('test/faults.md'), head).map((cells) => cells.slice(0, 4).join(' | '));
+  expect(faults.length).toBeGreaterThan(10);
+  expect(tested).toEqual(expect.arrayContaining(faults));
 });
