@@ -19,15 +19,16 @@ const postgresModule = () => `
 const oddIds = ['evt_old', 'evt\\back\\n', 'evt\ttab', 'evt\nline', '"evt"', "evt'é"];
 
 describe('posthorn ids import', () => {
-  test('writes into PostgreSQL what the commands of the page list from a table', async () => {
+  test('writes into PostgreSQL what the commands of the pages list from a table', async () => {
     await database.sql(`create table webhook_events (event_id text, recorded_at timestamptz);
       insert into webhook_events values ('evt_young', now());
       insert into webhook_events select id, now() - interval '2 hours'
         from json_array_elements_text($json$${JSON.stringify(oddIds)}$json$) id`);
     const { file } = await writeModule(postgresModule());
-    const commands = ['from webhook_events', 'import ids.tsv'].map((text) =>
-      snippetWith(text, 'docs/moving.md', 'sh'),
-    );
+    const commands = [
+      snippetWith('from webhook_events', 'docs/cli.md', 'sh'),
+      snippetWith('import ids.tsv', 'docs/moving.md', 'sh'),
+    ];
     const env = { POSTGRES_URL: database.url() };
     const printed = await paste(`cd '${join(file, '..')}'\n${commands.join('')}`, env);
     expect(printed).toBe('6 imported, 1 too young, 0 known before, 0 invalid\n');

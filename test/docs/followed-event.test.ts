@@ -4,7 +4,7 @@ import { bundleInto, type FollowedDelivery, follow, LAST_AGE_MS } from './follow
 import type { Followed } from './followed-event/note-calls.ts';
 import { expectWritten, partNamed, tableOf } from './written-part.ts';
 
-const PAGE = 'docs/how-it-works.md';
+const PAGE = 'test/docs/followed-event/README.md';
 const SOURCE = 'src/receiver/handling/ways-in/deliver.ts';
 const HEAD = ['', 'file', 'function', 'what it does'];
 

@@ -94,11 +94,11 @@ describe('a move from the old program, which is killed between its record and it
   test('loses nothing but what that one had lost, and runs only young events twice', async () => {
     fixture.redis.command('flushall');
     const place = new Place(fixture.redis.port);
-    place.compile('createHmac', 'old', { book: OLD_WORK });
+    place.compileOld({ book: OLD_WORK });
     place.compile('store: createRedisStore', 'receiver', {
       book: "await redis.rpush('booked:new', event.id);",
     });
-    place.compile('scanStream', 'list-ids');
+    place.compileList();
     const history = eventsOf('history', 40);
     const [lost, ...handledBefore] = history;
     for (const event of history) recordBefore(event);
@@ -158,8 +158,8 @@ describe('a move from the old program, which is killed between its record and it
   test('loses the event of the crash if it imports young ids too', async () => {
     fixture.redis.command('flushall');
     const place = new Place(fixture.redis.port);
-    place.compile('createHmac', 'old', { book: OLD_WORK });
-    place.compile('scanStream', 'list-ids');
+    place.compileOld({ book: OLD_WORK });
+    place.compileList();
     const book = "await redis.rpush('booked:new', event.id);";
     place.compile('store: createRedisStore', 'receiver', { book, scope: 'all-ids' });
     const [held, ...others] = [...eventsOf('held', 1), ...eventsOf('load', 20)];

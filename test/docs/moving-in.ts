@@ -10,8 +10,9 @@ import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 export const KEY = 'moving-key';
 const PAGE = 'docs/moving.md';
+const LIST_PAGE = 'docs/cli.md';
 
-/** The parts of a snippet that a test replaces: the work, if it has some, and the scope. */
+/** The parts of a program that a test replaces: the work, if it has some, and the scope. */
 export interface Changes {
   readonly book?: string;
   readonly scope?: string;
@@ -27,11 +28,25 @@ export class Place {
   }
 
   /** Compiles the snippet with a text as a module. `book` takes the place of its work; it may use `redis`. */
-  compile(text: string, name: string, { book = '', scope = 'billing-production' }: Changes = {}): void {
-    const code = snippetWith(text, PAGE)
-      .replace(/console\.log\('book'.*/, () => `{ ${book} }`)
+  compile(text: string, name: string, changes: Changes = {}): void {
+    this.#compileCode(snippetWith(text, PAGE), name, changes);
+  }
+
+  /** Compiles the program that lists the ids as the module `list-ids`. */
+  compileList(): void {
+    this.#compileCode(snippetWith('scanStream', LIST_PAGE), 'list-ids', {});
+  }
+
+  /** Compiles the old endpoint as the module `old`. */
+  compileOld(changes: Changes): void {
+    this.#compileCode(readFileSync(join(import.meta.dirname, 'old-endpoint.ts'), 'utf8'), 'old', changes);
+  }
+
+  #compileCode(code: string, name: string, { book = '', scope = 'billing-production' }: Changes): void {
+    const changed = code
+      .replace(/(console\.log\('book'|process\.stdout\.write\(`book).*/, () => `{ ${book} }`)
       .replace('billing-production', scope);
-    compileSnippet(this.folder, `${name}.ts`, code);
+    compileSnippet(this.folder, `${name}.ts`, changed);
   }
 
   /** Replaces a text of a compiled module. */
@@ -40,9 +55,10 @@ export class Place {
     writeFileSync(file, readFileSync(file, 'utf8').replace(text, by));
   }
 
-  /** Runs the commands of the page that list the ids of the old program and import them. */
+  /** Runs the commands of the pages that list the ids of the old program and import them. */
   importByPage(): Promise<string> {
-    const [list, ids] = ['list-ids.js', 'import ids.tsv'].map((text) => snippetWith(text, PAGE, 'sh'));
+    const list = snippetWith('list-ids.js', LIST_PAGE, 'sh');
+    const ids = snippetWith('import ids.tsv', PAGE, 'sh');
     return paste(`cd '${this.folder}'\n${list}${ids}`, this.env);
   }
 

@@ -30,7 +30,7 @@ async function record(ids: readonly string[]): Promise<void> {
 /** Starts the program of the page that lists the ids of a Redis. */
 function startList(port: number) {
   const place = new Place(port);
-  place.compile('scanStream', 'list-ids');
+  place.compileList();
   const env = { PATH: process.env.PATH, ...place.env };
   return { place, program: startProgram(join(place.folder, 'list-ids.js'), env, place.folder) };
 }
@@ -125,9 +125,10 @@ test('the probe of the page finds an id that was imported, and changes nothing f
   expect(stored()).toBe(before);
 });
 
-test('the blocks of the page that are named .js are JavaScript', () => {
+test('the blocks of the pages that are named .js are JavaScript', () => {
   const folder = temporaryDirectory();
-  const named = readDocument('docs/moving.md').blocks.filter(({ code }) => /^\/\/ .*\.js\n/.test(code));
+  const blocks = ['docs/moving.md', 'docs/cli.md'].flatMap((page) => readDocument(page).blocks);
+  const named = blocks.filter(({ code }) => /^\/\/ .*\.js\n/.test(code));
   expect(named.length).toBe(5);
   for (const { code } of named) {
     const file = join(folder, 'block.mjs');

@@ -1,4 +1,4 @@
-/** The promises that are checked in every state of every world, as docs/how-it-works.md lists them. */
+/** The promises that are checked in every state of every world, as README.md lists them. */
 export const promiseTexts = [
   'without a fault no lease runs out',
   'no event is dropped while a run has a lease that holds',

@@ -35,7 +35,10 @@ export const documents: readonly Document[] = [
   'SECURITY.md',
   ...pagesIn('docs').filter((path) => !path.startsWith('docs/api/')),
   ...pagesIn('src'),
+  'test/docs/followed-event/README.md',
+  'test/faults.md',
   'test/service/interface-coverage.md',
+  'test/simulation/README.md',
 ].map(readDocument);
 
 export const readme: Document = readDocument('README.md');

@@ -12,3 +12,11 @@ export function rowsOf(page: string): readonly (readonly string[])[] {
     )
     .map((line) => line.replace(/^\| /, '').replace(/ \|$/, '').split(' | '));
 }
+
+/** The cells of one table of a text, by the beginning of its head. */
+export function rowsAfter(text: string, head: string): string[][] {
+  const [, after = ''] = text.split(head);
+  const [table = ''] = after.split('\n\n');
+  const [, , ...lines] = table.split('\n');
+  return lines.filter((line) => line !== '').map((line) => line.replace(/^\| | \|$/g, '').split(' | '));
+}

@@ -23,7 +23,10 @@ export function ageOf(createdAtMs: number | undefined, now: number): number {
 /** The most by which a sender's clock may be ahead of ours. */
 const FUTURE_TOLERANCE_MS = 5 * 60_000;
 
-/** Throws {@link EventError} for an event in the future, or too old to be distinguished from a replay. */
+/**
+ * Throws {@link EventError} for an event in the future, or too old to be distinguished from a delivery that
+ * was recorded and is sent again.
+ */
 export function checkAge(
   event: DatedEvent,
   createdAt: string | undefined,

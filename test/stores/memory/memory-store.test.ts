@@ -57,7 +57,7 @@ test('the memory store answers each operation in each state as the model does', 
       if (!paths.has(nextText)) paths.set(nextText, [...path, command]);
     }
   }
-  const page = readFileSync(join(packageRoot, 'docs', 'how-it-works.md'), 'utf8');
+  const page = readFileSync(join(packageRoot, 'test', 'simulation', 'README.md'), 'utf8');
   expect(page).toContain(`a model of ${paths.size} states`);
   process.stdout.write(`the store has ${paths.size} states\n`);
 });

@@ -1,5 +1,6 @@
 // The way of an event after its signature, if its handler succeeds: functions in the order of their first
-// calls. docs/how-it-works.md has the way before and after. test/docs/followed-event.test.ts prints both.
+// calls. test/docs/followed-event/README.md has the way before and after; test/docs/followed-event.test.ts
+// prints both.
 //
 //   begin                         handling/ways-in/deliver.ts
 //   readEvent                     handling/ways-in/read-event.ts
