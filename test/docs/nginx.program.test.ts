@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { request } from 'node:https';
 import { join } from 'node:path';
 import type { Receiver } from 'posthorn';
 import { toNode } from 'posthorn/node';
@@ -80,7 +82,7 @@ async function openBehindNginx({
   const { url, nginx } = await startNginx(await listenUntilTheEnd(server), settings);
   const send = (body: string | Uint8Array = newBody(), headers: Readonly<Record<string, string>> = {}) =>
     post(url, body, { ...signedHeaders(body, { key: KEY }), ...headers });
-  return { reports: reports.all, connections, nginx, send };
+  return { url, reports: reports.all, connections, nginx, send };
 }
 
 /** A new event, with white space up to this length. */
@@ -124,6 +126,18 @@ test('credentials are checked before a long body, and the refusal arrives', asyn
   const body = newBody(MAX_BODY_BYTES);
   expect(await send(body)).toMatchObject({ status: 401 });
   expect(await send(body, { authorization: 'Bearer secret' })).toMatchObject({ status: 200 });
+});
+
+test('a body that does not arrive in time gets the answer of posthorn', async () => {
+  const { url } = await openBehindNginx({ options: { bodyTimeoutMs: 100 } });
+  const body = newBody();
+  const headers = { ...signedHeaders(body, { key: KEY }), 'content-length': '1000' };
+  const outgoing = request(url, { method: 'POST', headers, agent: false, rejectUnauthorized: false });
+  const answered = once(outgoing, 'response');
+  outgoing.write(body);
+  const [{ statusCode, headers: answer }] = await answered;
+  outgoing.destroy();
+  expect([statusCode, answer['content-type']]).toEqual([408, 'application/problem+json']);
 });
 
 /** A fifth of each time in the settings, because a test waits for the deadline. */
