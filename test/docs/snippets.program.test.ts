@@ -128,18 +128,24 @@ describe('the snippets of the README and of docs/ compile and run', () => {
 
   test('no snippet hides in a block of another language', () => {
     const languages = documents.flatMap(({ blocks }) => blocks.map(({ language }) => language));
-    expect([...new Set(languages)].sort().join(' ')).toBe('hcl js mermaid sh sql text ts yaml');
+    expect([...new Set(languages)].sort().join(' ')).toBe('hcl js mermaid nginx sh sql text ts yaml');
+    const pagesWith = (...wanted: readonly string[]): readonly string[] =>
+      documents
+        .filter(({ blocks }) => blocks.some(({ language }) => wanted.includes(language)))
+        .map(({ path }) => path);
     // Run by test/queues/bullmq/postgres-privileges.program.test.ts.
-    const inSql = documents.filter(({ blocks }) => blocks.some(({ language }) => language === 'sql'));
-    expect(inSql.map(({ path }) => path)).toEqual(['docs/queue.md']);
+    expect(pagesWith('sql')).toEqual(['docs/queue.md']);
+    // Run by test/docs/nginx.program.test.ts.
+    expect(pagesWith('nginx')).toEqual(['docs/production.md']);
+    // Compared with the times of a receiver by test/docs/kubernetes.test.ts.
+    const ofKubernetes = ['docs/operations.md', 'docs/production.md'];
+    expect(pagesWith('yaml')).toEqual(expect.arrayContaining(ofKubernetes));
     // Compared with the table of the tests by a page.matrix.test.ts of the store.
-    const ofTables = documents.filter(({ blocks }) =>
-      blocks.some(({ language }) => language === 'hcl' || language === 'yaml'),
-    );
+    const ofTables = pagesWith('hcl', 'yaml').filter((path) => !ofKubernetes.includes(path));
     const compared = stores
       .filter(({ name }) => existsSync(join(packageRoot, 'test/stores', name, 'page.matrix.test.ts')))
       .map(({ name }) => `docs/${name}.md`);
-    expect(ofTables.map(({ path }) => path)).toEqual(compared);
+    expect(ofTables).toEqual(compared);
     // Run by test/matrix/{forgotten-await,commonjs}.test.ts.
     const inJavaScript = documents.flatMap(({ path, blocks }) =>
       blocks.filter(({ language }) => language === 'js').map(() => path),

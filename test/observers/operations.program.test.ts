@@ -6,6 +6,7 @@ import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { packageRoot } from '../support/child-program.ts';
+import { rowsOf } from '../support/table-rows.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { bringAboutEveryOutcome } from './every-outcome.ts';
 import { type Family, parseExposition } from './exposition.ts';
@@ -17,6 +18,7 @@ const rules = read('posthorn.rules.yml');
 const ruleTests = read('posthorn.rules.test.yml');
 const page = readFileSync(join(packageRoot, 'docs', 'operations.md'), 'utf8');
 const alerts = rules.match(/(?<=- alert: )\w+/g) ?? [];
+const severities = rules.match(/(?<= severity: )\w+/g) ?? [];
 
 const datasource = z.strictObject({
   type: z.literal('prometheus'),
@@ -166,6 +168,13 @@ describe('the rules', () => {
     const runbooks = [...rules.matchAll(/runbook: docs\/operations\.md#(\w+)/g)].map(([, anchor]) => anchor);
     expect(runbooks).toEqual(alerts.map((alert) => alert.toLowerCase()));
     expect(page.match(/(?<=^### )\w+$/gm)).toEqual(alerts);
+  });
+
+  test('stand in the table of docs/operations.md, with their severities and a command each', () => {
+    const rows = rowsOf('docs/operations.md').filter(([name = '']) => /^\[Posthorn\w+\]/.test(name));
+    expect(rows.map(([name, severity, command]) => [name, severity, /^`.+`$/.test(command ?? '')])).toEqual(
+      alerts.map((alert, index) => [`[${alert}](#${alert.toLowerCase()})`, severities[index], true]),
+    );
   });
 });
 

@@ -60,6 +60,8 @@ const local: readonly NeededProgram[] = [
   ...first,
   ...inOnePackage(['pgbouncer'], 'pgbouncer', 'pgbouncer'),
   ...inOnePackage(['promtool'], 'prometheus', 'prometheus'),
+  // For the proxy of docs/production.md.
+  ...inOnePackage(['nginx'], 'nginx', 'nginx'),
   // Commands of docs/moving.md.
   ...inOnePackage(['sqlite3'], 'sqlite3', 'sqlite'),
   ...git,
