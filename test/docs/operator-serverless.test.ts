@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { sign } from 'hono/jwt';
@@ -7,6 +7,7 @@ import { createEvent, deliver } from 'posthorn/testing';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { functionUrlEvent, httpApiEvent } from '../adapters/lambda-events.ts';
 import type { LambdaFunction } from '../adapters/lambda-gateway.ts';
+import { packageRoot } from '../support/child-program.ts';
 import { KEY } from '../support/served.ts';
 import { silenced } from '../support/silenced.ts';
 import { snippetWith } from '../support/snippet.ts';
@@ -28,14 +29,17 @@ receiver.on('*', () => {
 }).observe(() => {});
 `;
 
-/** Imports the snippet of the page in which a text stands, beside a receiver. */
-async function importSnippet(text: string) {
+/** Imports a function of examples/lambda anew, because it reads the environment, beside another receiver. */
+const importFunction = (file: string) =>
+  importProgram(readFileSync(join(packageRoot, 'examples', 'lambda', file), 'utf8'));
+
+async function importProgram(code: string) {
   const directory = temporaryDirectory(import.meta.dirname);
-  const files = { 'receiver.js': RECEIVER, 'snippet.ts': snippetWith(text, PAGE) };
+  const files = { 'receiver.js': RECEIVER, 'program.ts': code };
   for (const [name, content] of Object.entries(files)) writeFileSync(join(directory, name), content);
   const importFile = (name: string) => import(pathToFileURL(join(directory, name)).href);
   const { receiver }: { receiver: Receiver } = await importFile('receiver.js');
-  return { receiver, ...(await importFile('snippet.ts')) };
+  return { receiver, ...(await importFile('program.ts')) };
 }
 
 /** The answer of a function in payload format 2.0. */
@@ -85,7 +89,7 @@ function withTokens(tokens: Readonly<Record<string, string>>): void {
 test('on Lambda the form comes first, then the page, its script, a list and a deed', async () => {
   silenced('info');
   withTokens({ ANNA_TOKEN: 'secret of anna' });
-  const { handler, receiver } = await importSnippet('setCookie(');
+  const { handler, receiver } = await importFunction('operator.js');
   const event = createEvent('transfer.succeeded');
   expect((await deliver(receiver, event, { key: KEY })).status).toBe(200);
 
@@ -113,7 +117,7 @@ test('on Lambda the form comes first, then the page, its script, a list and a de
 
 test('on Lambda nobody gets in without the token of a person', async () => {
   withTokens({ ANNA_TOKEN: 'secret of anna', BEN_TOKEN: '' });
-  const { handler } = await importSnippet('setCookie(');
+  const { handler } = await importFunction('operator.js');
   for (const token of ['another', '', 'undefined']) {
     const { cookies, statusCode } = await call(handler, '/operator/sign-in', signIn(token));
     expect([statusCode, cookies], token).toEqual([303, undefined]);
@@ -127,7 +131,7 @@ test('on Lambda nobody gets in without the token of a person', async () => {
 });
 
 test('on Lambda the word of an authorizer names who asks, and a header does not', async () => {
-  const { handler } = await importSnippet('requestContext: {');
+  const { handler } = await importFunction('authorized-operator.js');
   const ask = async (authorizer?: object): Promise<object> => {
     const target = '/operator/api/receivers';
     const headers = [['authorizer', '{"lambda":{"email":"eve@example.com"}}']] as const;
@@ -165,7 +169,7 @@ test('on Workers a token of Cloudflare Access names its user, if it is of this t
   const fetched = vi.fn(async (_url: string) => Response.json({ keys: [team.publicKey] }));
   vi.stubGlobal('fetch', fetched);
   onTestFinished(() => void vi.unstubAllGlobals());
-  const { byAccess } = await importSnippet('verifyWithJwks(');
+  const { byAccess } = await importProgram(snippetWith('verifyWithJwks(', PAGE));
   const authorize = byAccess({ team: TEAM, audience: AUDIENCE });
   const claims = {
     email: 'anna@example.com',

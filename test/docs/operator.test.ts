@@ -1,17 +1,18 @@
-import { writeFileSync } from 'node:fs';
+import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { createReceiver, type DeadLetter } from 'posthorn';
-import { toNodeOperator } from 'posthorn/operator';
+import { type NodeOperatorHandler, toNodeOperator } from 'posthorn/operator';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { replay } from '../../examples/operator/replay.ts';
 import { createOperatorDocument } from '../../src/operator/openapi.ts';
 import { problems } from '../../src/operator/problem.ts';
 import { routes } from '../../src/operator/routes.ts';
+import { packageRoot } from '../support/child-program.ts';
 import { listenUntilTheEnd } from '../support/listen.ts';
 import { createMapDeadLetters } from '../support/map-dead-letters.ts';
 import { KEY } from '../support/served.ts';
 import { silenced } from '../support/silenced.ts';
-import { snippetWith } from '../support/snippet.ts';
 import { rowsOf } from '../support/table-rows.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
@@ -19,7 +20,7 @@ const PAGE = 'docs/operator.md';
 
 const rows = rowsOf(PAGE);
 
-/** The module of the page keeps dead letters in the current directory. */
+/** The module of the example keeps dead letters in the current directory. */
 const RECEIVER = `import { createReceiver } from 'posthorn';
 export const receiver = createReceiver({ signingKey: '${KEY}' }).on('*', () => {});
 `;
@@ -27,10 +28,11 @@ export const receiver = createReceiver({ signingKey: '${KEY}' }).on('*', () => {
 const namesIn = (cell = ''): string[] => Array.from(cell.matchAll(/`(\w+)`/g), ([, name = '']) => name);
 
 test('the page lists each problem with its status', () => {
+  const codes = /`(forbidden|[a-z]+(?:_[a-z]+)+)`/g;
   const listed = rows
-    .filter(([, status]) => /^\d{3}$/.test(status ?? ''))
-    .map(([code, status]) => [code, Number(status)]);
-  expect(listed).toEqual(Object.entries(problems).map(([code, [status]]) => [`\`${code}\``, status]));
+    .filter(([status]) => /^\d{3}$/.test(status ?? ''))
+    .flatMap(([status, cell = '']) => Array.from(cell.matchAll(codes), ([, code]) => [code, Number(status)]));
+  expect(listed).toEqual(Object.entries(problems).map(([code, [status]]) => [code, status]));
 });
 
 /** By operation of the OpenAPI document, the names of its parameters and of the members of its body. */
@@ -62,23 +64,24 @@ test('the page lists each path with its parameters', () => {
   expect(new Map(cells)).toEqual(operations());
 });
 
-/** Imports the snippet of the page in which a text stands, beside a receiver. */
-async function importSnippet(text: string) {
+/** Imports the mount of examples/operator anew, beside a receiver, because it reads the environment. */
+async function importMount(): Promise<{ readonly operator: NodeOperatorHandler }> {
   const directory = temporaryDirectory(import.meta.dirname);
-  const file = join(directory, 'snippet.ts');
-  writeFileSync(file, snippetWith(text, PAGE));
-  writeFileSync(join(directory, 'receiver.js'), RECEIVER);
+  const file = join(directory, 'operator.ts');
+  copyFileSync(join(packageRoot, 'examples', 'operator', 'operator.ts'), file);
+  writeFileSync(join(directory, 'receiver.ts'), RECEIVER);
   return import(pathToFileURL(file).href);
 }
 
-test('the mount with tokens names the person of a token, and nobody if the environment has none', async () => {
+test('examples/operator names the person of a token, and nobody if the environment has none', async () => {
   const ask = async (expected: string | undefined, sent: string | undefined) => {
     vi.stubEnv('BEN_TOKEN', expected);
     onTestFinished(() => void vi.unstubAllEnvs());
-    const { operator } = await importSnippet('timingSafeEqual');
+    const { operator } = await importMount();
+    const origin = await listenUntilTheEnd(operator);
     const headers: Record<string, string> = sent === undefined ? {} : { authorization: `Bearer ${sent}` };
-    const answer = await operator(new Request('http://localhost/operator/api/receivers', { headers }));
-    return answer.ok ? (await answer.json()).operator.name : answer.status;
+    const answer = await fetch(`${origin}/operator/api/receivers`, { headers });
+    return answer.ok ? JSON.parse(await answer.text()).operator.name : answer.status;
   };
   expect(await ask('secret', 'secret')).toBe('ben');
   expect(await ask('secret', 'another')).toBe(403);
@@ -97,7 +100,7 @@ function letter(number: number): DeadLetter {
   return { id, type: body.type, rawBody, headers: {}, ...times, ...parked };
 }
 
-test('the loop of the page replays all that a selection has, in portions', async () => {
+test('examples/operator replays all that a selection has, in portions', async () => {
   const deadLetters = createMapDeadLetters();
   for (let number = 1; number <= 45; number += 1) await deadLetters.put(letter(number));
   const handled: string[] = [];
@@ -108,7 +111,6 @@ test('the loop of the page replays all that a selection has, in portions', async
   const authorize = ({ headers }: Request) =>
     headers.get('authorization') === 'Bearer anna' && { name: 'anna' };
   const origin = await listenUntilTheEnd(toNodeOperator(receiver, { path: '/operator', authorize, audit }));
-  const { replay } = await importSnippet('export async function replay');
 
   const printed = vi.spyOn(console, 'log').mockReturnValue();
   await replay(`${origin}/operator`, { authorization: 'Bearer anna' }, { type: 'transfer.*' });

@@ -13,7 +13,7 @@ import { Examples, shell } from './examples.ts';
 const examples = new Examples();
 
 describe('the programs of examples/', () => {
-  for (const name of ['express', 'node-http', 'cluster', 'postgres'])
+  for (const name of ['express', 'node-http', 'operator', 'cluster', 'postgres'])
     examples.testPrintedCommand(name, 'none');
   // All take them from examples/environment.ts: test/examples/examples.storm.test.ts.
   for (const kind of ['BASIC', 'BEARER'] as const) examples.testPrintedCommand('express', kind);

@@ -1,5 +1,12 @@
 import fc from 'fast-check';
-import { ConfigurationError, createReceiver, type DeadLetter, type EventIdentity } from 'posthorn';
+import {
+  ConfigurationError,
+  createReceiver,
+  type DeadLetter,
+  defineProvider,
+  EventError,
+  type EventIdentity,
+} from 'posthorn';
 import { standardWebhooks } from 'posthorn/providers';
 import { createEvent, signedHeaders } from 'posthorn/testing';
 import { Webhook } from 'standardwebhooks';
@@ -78,6 +85,32 @@ describe('standardWebhooks()', () => {
     expect(answer).toMatchObject({ outcome: 'parked', id: 'msg_1' });
     expect(events).toEqual([]);
     expect(letters).toMatchObject([{ eventId: 'msg_1', provider: 'standard-webhooks', reason: code }]);
+  });
+
+  test('takes a type that is elsewhere from a readEvent in place of its own', async () => {
+    const provider = defineProvider({
+      ...standardWebhooks({ name: 'anthropic' }),
+      readEvent: ({ rawBody, headers }) => {
+        const { data } = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(rawBody));
+        const id = headers.get('webhook-id') ?? '';
+        if (typeof data?.type !== 'string')
+          throw new EventError('envelope_invalid', 'data.type is missing', { id });
+        return { id, type: data.type, event: { id, type: data.type, data } };
+      },
+    });
+    const events: object[] = [];
+    const receiver = createReceiver({ provider, signingKey: key });
+    receiver.on('agent.created', (event) => events.push(event)).observe(() => {});
+    const send = async (data: object): Promise<unknown> => {
+      const body = JSON.stringify({ data });
+      const headers = signedHeaders(body, { provider, key });
+      return (await receiver.receive({ method: 'POST', headers, readBody: () => body })).status;
+    };
+    expect(await send({ type: 'agent.created' })).toBe(200);
+    expect(events).toEqual([
+      { id: expect.any(String), type: 'agent.created', data: { type: 'agent.created' } },
+    ]);
+    expect(await send({})).toBe(400);
   });
 
   test("reads Svix' headers, as its package signs them, and no others", async () => {
