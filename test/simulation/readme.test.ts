@@ -9,7 +9,7 @@ import { acceptMistakes, lateClaimMistakes, rerunMistakes, walkMistakes } from '
 const page = readDocument('test/simulation/README.md').text;
 
 test('the page has the promises', () => {
-  const [, told = ''] = /In no state is .*?:\n\n(.*?)\n\n/s.exec(page) ?? [];
+  const [, told = ''] = /No visited state breaks .*?:\n\n(.*?)\n\n/s.exec(page) ?? [];
   expect(told.split('\n')).toEqual(promiseTexts.map((promise) => `- ${promise}`));
 });
 
