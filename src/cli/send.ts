@@ -72,7 +72,12 @@ async function send(type: string, options: SendOptions): Promise<void> {
   const provider = await readProvider(options, output.json);
   const types = provider.types && new TypeList(provider.types);
   if (types !== undefined)
-    requireListedType(type, options, (nearest) => `; the nearest is ${nearest}.`, types);
+    requireListedType(
+      type,
+      options,
+      (nearest) => `; the nearest is ${nearest}. For another sender give --provider.`,
+      types,
+    );
   const event = { id: options.id ?? `evt_${randomUUID()}`, type };
   const body = JSON.stringify(await createWantedEvent(event, provider, options));
   const headers = signedHeaders(body, { ...signing, provider, event });

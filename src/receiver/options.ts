@@ -97,8 +97,8 @@ export interface OptionsOf<S extends SchemasByEntity, E extends TypedEvent> {
    */
   readonly retentionMs?: number | undefined;
   /**
-   * Older events are refused as replays; `retentionMs` by default, and no limit if the provider signs the
-   * time of each attempt. `Infinity` turns the check off.
+   * Older events are refused, because they may be recordings; `retentionMs` by default, and no limit if the
+   * provider signs the time of each attempt. `Infinity` turns the check off.
    */
   readonly maxEventAgeMs?: number | undefined;
   /** The largest body that is accepted; 1,048,576 by default, unless the provider says otherwise. */

@@ -172,7 +172,7 @@ describe('posthorn send', () => {
       code: 2,
       stdout: '',
       stderr:
-        `posthorn: ${type} is not a type that the service lists; the nearest is ${nearest}. ` +
+        `posthorn: ${type} is not a type that the service lists; the nearest is ${nearest}. For another sender give --provider. ` +
         'Give --any to send it anyway (usage_invalid)\n',
     });
     expect(requests).toEqual([]);
