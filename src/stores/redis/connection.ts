@@ -39,7 +39,7 @@ export class RedisConnection {
     this.#clock = new ServerClock(limitMs);
   }
 
-  /** True if keys lie on several nodes, so that a script can take only one key. */
+  /** True if keys are on several nodes, so that a script can take only one key. */
   get isCluster(): boolean {
     return this.#client.isCluster;
   }

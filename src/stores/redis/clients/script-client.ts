@@ -2,7 +2,7 @@ import type { ClientConnection } from '../../kit/readiness.ts';
 
 /** A client of Redis, of any package, as the scripts use it. */
 export interface ScriptClient {
-  /** True if keys lie on several nodes, so that a script can take only one key. */
+  /** True if keys are on several nodes, so that a script can take only one key. */
   readonly isCluster: boolean;
   readonly connection: ClientConnection;
   /** Runs a script by its text. */

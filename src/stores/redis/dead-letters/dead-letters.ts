@@ -23,7 +23,7 @@ const LAST_TIME_MS = 9_000_000_000_000;
 
 /**
  * Keeps dead letters in Redis. They do not expire, and are as durable as that Redis. With `appendonly no`, it
- * loses them when it restarts. In a Cluster all of a scope lie on one node. `list` can continue `after` one
+ * loses them when it restarts. In a Cluster all of a scope are on one node. `list` can continue `after` one
  * that was removed within the last day. Operations reject with DeadLetterError.
  *
  * @throws ConfigurationError for a client that `createRedisStore` refuses, and for a wrong or missing option.

@@ -23,7 +23,7 @@ const MAX_BATCH_SPREAD_MS = 20;
 /**
  * Sends the operations that begin in one turn of the event loop together, as one command or a few: a command
  * costs this process and Redis far more than an operation does. In a Cluster each operation is a command of
- * its own, because their keys lie on different nodes.
+ * its own, because their keys are on different nodes.
  */
 export class RedisOperations {
   readonly #connection: RedisConnection;
