@@ -10,7 +10,7 @@ import { join } from 'node:path';
 const root = join(import.meta.dirname, '..');
 
 const SOURCES = [
-  ...['src', 'adapters', 'tools/build.js', 'tools/exported-declarations.js'],
+  ...['src', 'adapters', 'tools/build.js', 'tools/remove-unread-files.js'],
   // An example with a package.json is a project of its own, and is not compiled here.
   ...readdirSync(join(root, 'examples'))
     .filter((name) => !existsSync(join(root, 'examples', name, 'package.json')))
@@ -61,7 +61,7 @@ function build() {
   // The first compilation has checked the types.
   run(compiler, '-p', 'tsconfig.commonjs.json', '--noCheck');
   writeFileSync(join(root, 'dist', 'cjs', 'package.json'), JSON.stringify({ type: 'commonjs' }));
-  run(join('tools', 'exported-declarations.js'));
+  run(join('tools', 'remove-unread-files.js'));
   writeFileSync(MARK, digests());
 }
 

@@ -27,7 +27,7 @@ async function project(): Promise<string> {
   write('examples/own/package.json', '{}');
   write('node_modules/typescript/package.json', '{ "type": "commonjs" }');
   write('node_modules/typescript/bin/tsc', TSC);
-  write('tools/exported-declarations.js', '');
+  write('tools/remove-unread-files.js', '');
   cpSync(join(packageRoot, 'tools', 'build.js'), join(folder, 'tools', 'build.js'));
   return folder;
 }
