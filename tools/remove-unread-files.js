@@ -1,8 +1,8 @@
 // @ts-check
-// The last step of `npm run build`: removes the declarations (.d.ts) that no export of the package leads to,
-// and copies the others to dist/cjs. No editor and no compiler of a user can reach the removed ones, and they
-// were a third of the files in the tarball. Both builds have the same declarations, so one compilation writes
-// them, and the other can leave out comments, which nobody reads twice.
+// The last step of `npm run build`: removes what no program, editor or compiler of a user can reach. These are
+// declarations (.d.ts) that no export of the package leads to, which were a third of the files in the tarball,
+// and modules that only had types, which nothing imports. The other declarations are copied to dist/cjs: both
+// builds have the same ones, so the compilation for CommonJS can leave out comments, which nobody reads twice.
 
 import { copyFileSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -10,8 +10,27 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** `from './a.ts'`, `import './a.js'` and so on: whatever a declaration can name a file of ours in. */
+/** `from './a.ts'`, `import './a.js'`, `require("./a.js")`: whatever can name a file of ours. */
 const IMPORT = /(?<=['"])(\.\.?\/[^'"\s]+)\.[jt]s(?=['"])/g;
+
+/**
+ * The files that a file names, without their endings.
+ *
+ * @param {string} path
+ */
+function namedIn(path) {
+  const matches = readFileSync(path, 'utf8').matchAll(IMPORT);
+  return Array.from(matches, ([, target = '']) => join(dirname(path), target));
+}
+
+/**
+ * @param {string} folder
+ * @param {string} ending
+ */
+function filesIn(folder, ending) {
+  const names = readdirSync(join(root, 'dist', folder), { recursive: true, encoding: 'utf8' });
+  return names.filter((name) => name.endsWith(ending)).map((name) => join(root, 'dist', folder, name));
+}
 
 /** Of the build for `import`. @returns {string[]} */
 function exportedDeclarations() {
@@ -28,20 +47,42 @@ function exportedDeclarations() {
 function follow(path, found) {
   if (found.has(path)) return;
   found.add(path);
-  for (const [, target = ''] of readFileSync(path, 'utf8').matchAll(IMPORT)) {
-    follow(join(dirname(path), `${target}.d.ts`), found);
-  }
+  for (const target of namedIn(path)) follow(`${target}.d.ts`, found);
 }
 
-/** @type {Set<string>} */
-const wanted = new Set();
-for (const path of exportedDeclarations()) follow(path, wanted);
-
-for (const folder of ['src', 'adapters']) {
-  const names = readdirSync(join(root, 'dist', folder), { recursive: true, encoding: 'utf8' });
-  for (const name of names.filter((each) => each.endsWith('.d.ts'))) {
-    const path = join(root, 'dist', folder, name);
-    if (wanted.has(path)) copyFileSync(path, join(root, 'dist', 'cjs', folder, name));
+function keepExportedDeclarations() {
+  /** @type {Set<string>} */
+  const wanted = new Set();
+  for (const path of exportedDeclarations()) follow(path, wanted);
+  const sources = join(root, 'dist');
+  for (const path of ['src', 'adapters'].flatMap((folder) => filesIn(folder, '.d.ts'))) {
+    if (wanted.has(path)) copyFileSync(path, path.replace(sources, join(sources, 'cjs')));
     else rmSync(path);
   }
 }
+
+/** What the compiler leaves of a module that had only types, beside comments. */
+const WITHOUT_CODE = new Set([
+  '',
+  '"use strict";',
+  'Object.defineProperty(exports, "__esModule", { value: true });',
+  'export {};',
+]);
+
+/** @param {string} path */
+function hasCode(path) {
+  const text = readFileSync(path, 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '');
+  return text.split('\n').some((line) => !WITHOUT_CODE.has(line.trim()));
+}
+
+function removeModulesWithoutCode() {
+  const modules = ['src', 'adapters', 'cjs/src', 'cjs/adapters'].flatMap((folder) => filesIn(folder, '.js'));
+  const named = new Set(modules.flatMap(namedIn));
+  for (const path of modules) {
+    const isNamed = named.has(path.replace(/\.js$/, ''));
+    if (!isNamed && !hasCode(path)) rmSync(path);
+  }
+}
+
+keepExportedDeclarations();
+removeModulesWithoutCode();
