@@ -34,8 +34,7 @@ export interface FetchOptions {
  *
  * Repeated headers arrive joined, so a repeated signature is refused. Of two `authorization` headers a
  * framework that reads `headers` of Node.js, such as SvelteKit, shows the first. Only `request.signal` says
- * that a sender has hung up. It does not on `@hono/node-server` for the second request of a pipeline, whose
- * report then has `answerSent: true`.
+ * that a sender has hung up; on `@hono/node-server` it does not for the second request of a pipeline.
  *
  * @throws ConfigurationError for a wrong option, or for a value that is not a receiver. The handler rejects
  * with it for a value that is not a web Request.
