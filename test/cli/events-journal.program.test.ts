@@ -135,15 +135,15 @@ describe('posthorn events list', () => {
   });
 
   test('ends well when its reader has seen enough, and holds a few events at a time', async () => {
-    const handled = ['x'.repeat(20_000)];
+    const handled = ['x'.repeat(30_000)];
     const ids = Array.from({ length: 2_000 }, (_, index) => `evt_${index}`);
     const { scope } = await open(recordsOf(ids).map((each) => ({ ...each, handled })));
     const args = `events list --scope ${scope}`;
     const env = { POSTGRES_URL: database.url() };
     const stdout = await paste(`bash -c 'set -o pipefail; posthorn ${args} --json | head -n 1'`, env);
     expect(JSON.parse(stdout)).toMatchObject({ id: 'evt_0' });
-    // Less than the events have together.
-    const limits = { NODE_OPTIONS: '--max-old-space-size=32' };
+    // Less than the 60 MB that the events have together, and far more than the program and a portion of them.
+    const limits = { NODE_OPTIONS: '--max-old-space-size=48' };
     const all = await posthornProcess(args, { env: { ...env, ...limits } });
     expect(all).toMatchObject({ code: 0, stderr: '' });
     expect(all.stdout).toMatch(/ evt_1999 .*\n2000 events\n$/);
