@@ -1,6 +1,15 @@
 import { bench, group, do_not_optimize as keep } from 'mitata';
-import { checkAge, parseEvent } from '../../dist/src/receiver/events/event.js';
+import { bankingService } from '../../dist/src/providers/index.js';
+import { ageOf, checkAge } from '../../dist/src/receiver/events/age.js';
 import { createTemplate } from '../load/event-template.js';
+
+const { readEvent } = bankingService();
+/**
+ * The banking service has its type and id in the body.
+ *
+ * @type {Map<string, string>}
+ */
+const noHeaders = new Map();
 
 export const title = 'envelope';
 
@@ -9,11 +18,11 @@ export function register() {
     const { body } = createTemplate(bytes);
     group(`envelope ${bytes} B`, () => {
       bench('JSON.parse of the text', () => keep(JSON.parse(body.toString())));
-      bench('parseEvent', () => keep(parseEvent(body)));
+      bench('readEvent', () => keep(readEvent({ rawBody: body, headers: noHeaders })));
     });
   }
-  const event = parseEvent(createTemplate(700).body);
+  const event = readEvent({ rawBody: createTemplate(700).body, headers: noHeaders });
   group('age', () => {
-    bench('checkAge', () => checkAge(event, Date.now(), 86_400_000));
+    bench('checkAge', () => checkAge(event, undefined, ageOf(event.createdAtMs, Date.now()), 86_400_000));
   });
 }

@@ -1,5 +1,6 @@
 import { bench, group, do_not_optimize as keep } from 'mitata';
 import { catalog } from '../../dist/src/index.js';
+import { TypeList } from '../../dist/src/receiver/events/type-list.js';
 import { Router } from '../../dist/src/receiver/handling/handlers/router.js';
 import { PendingWarnings } from '../../dist/src/receiver/outcomes/pending-warnings.js';
 
@@ -22,7 +23,7 @@ export function register() {
  * @param {number} count
  */
 function createRouter(count) {
-  const router = new Router(false, new PendingWarnings());
+  const router = new Router(new TypeList(types), false, new PendingWarnings());
   const others = types.filter((type) => type !== 'transfer.succeeded');
   for (let index = 1; index < count; index += 1) {
     router.add([others[index % others.length] ?? '*'], () => {}, {});

@@ -61,7 +61,13 @@ function barOf(/** @type {string} */ name) {
  * @returns {import('vega-lite').TopLevelSpec}
  */
 function plotOf(title, values) {
-  const y = { field: 'server', type: 'nominal', sort: null, title: null, axis: { labelLimit: 400 } };
+  const y = /** @type {const} */ ({
+    field: 'server',
+    type: 'nominal',
+    sort: null,
+    title: null,
+    axis: { labelLimit: 400 },
+  });
   return {
     title: { text: title, anchor: 'start' },
     data: { values: [...values] },

@@ -153,7 +153,7 @@ async function refill() {
 /**
  * Claims and completes new ids, `concurrency` at once.
  *
- * @param {import('posthorn').Store} store
+ * @param {import('../../dist/src/index.js').Store} store
  * @returns {Promise<Turn>}
  */
 async function measure(store) {
