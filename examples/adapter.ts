@@ -1,7 +1,7 @@
 /*
  * An adapter to begin with, for any framework with the `Request` and `Response` of the web. posthorn has one
  * for these: `toFetch` of `posthorn/fetch`, which also closes connections and keeps the process alive. A test
- * holds this one to the cases of `adapterConformance`: test/examples/adapter.test.ts.
+ * holds this one to the cases of `adapterConformance`: test/examples/adapter.program.test.ts.
  */
 
 import { type BodyOptions, ConfigurationError, type Receiver, RequestError } from 'posthorn';

@@ -19,7 +19,7 @@
  * - `utc_timestamp` is free of daylight saving time, which repeats local times:
  *   https://dev.mysql.com/doc/refman/8.4/en/timestamp-lookups.html.
  *
- * It leaves out `spacedAttempts`, so deliveries in quick succession count as attempts.
+ * Without `spacedAttempts`, deliveries in quick succession count as attempts.
  */
 
 import { createHash } from 'node:crypto';

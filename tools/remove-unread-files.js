@@ -32,7 +32,11 @@ function filesIn(folder, ending) {
   return names.filter((name) => name.endsWith(ending)).map((name) => join(root, 'dist', folder, name));
 }
 
-/** Of the build for `import`. @returns {string[]} */
+/**
+ * The declarations of the build for `import`.
+ *
+ * @returns {string[]}
+ */
 function exportedDeclarations() {
   const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   return Object.values(exports).flatMap((entry) =>
@@ -61,7 +65,7 @@ function keepExportedDeclarations() {
   }
 }
 
-/** What the compiler leaves of a module that had only types, beside comments. */
+/** Lines that the compiler leaves of a module that had only types, beside comments. */
 const WITHOUT_CODE = new Set([
   '',
   '"use strict";',

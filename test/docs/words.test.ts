@@ -36,7 +36,7 @@ const limits: Readonly<Record<string, number>> = {
   'docs/performance.md': 900,
 };
 
-/** What users look up: each is written from the code, or compared with it, by the test beside it. */
+/** Pages to look things up in. A test writes each from the code, or compares it with the code. */
 const reference: Readonly<Record<string, string>> = {
   'docs/options.md': 'test/docs/options.test.ts',
   'docs/errors.md': 'test/receiver/errors.test.ts',
