@@ -21,7 +21,6 @@ export function pageHtml(base: string): string {
 </header>
 <noscript>This page needs JavaScript. The same is served as JSON below api/.</noscript>
 <main id="view" aria-busy="true"><p>Loading…</p></main>
-<dialog id="deed" aria-labelledby="deed-title"></dialog>
 </body>
 </html>
 `;

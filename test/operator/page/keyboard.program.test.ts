@@ -85,6 +85,23 @@ test('by the keyboard alone one chooses some and drops them', async () => {
   expect([...left.keys()]).toEqual([idOf(2)]);
 });
 
+test('a dialog that is opened at once after another was closed counts and asks too', async () => {
+  const { left, receiver } = createOperated({ parked: letters(3) });
+  const { page } = await openLook(receiver);
+  await page.getByRole('button', { name: 'Drop all that match…' }).click();
+  await page.getByText('3 events.', { exact: true }).waitFor();
+  // In one task, so the browser tells of the first dialog's end when the second is open.
+  await page.evaluate(`(() => {
+    const named = (name) => [...document.querySelectorAll('button')].find((each) => each.textContent === name);
+    named('Cancel').click();
+    named('Drop all that match…').click();
+  })()`);
+  await page.getByRole('button', { name: 'Drop 3' }).click();
+  await page.getByText('Done: 3 dropped.').waitFor();
+  expect(left.size).toBe(0);
+  expect(await page.locator('dialog').count()).toBe(1);
+});
+
 test('the check box of the page chooses all of it by the keyboard', async () => {
   const { receiver } = createOperated({ parked: letters(3) });
   const { page } = await openLook(receiver);

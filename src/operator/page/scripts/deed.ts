@@ -8,17 +8,10 @@ export const deedScript: string = `
  * @typedef {{ ids?: string[], selection?: object, run?: string }} DeedBody
  */
 
-const dialog = dialogOf('deed');
-
-/** @param {string} id */
-function dialogOf(id) {
-  const found = byId(id);
-  if (!(found instanceof HTMLDialogElement)) throw new Error(id + ' is not a dialog');
-  return found;
-}
-
 /** One deed, from its count to its end. */
 class Deed {
+  // Its own: a browser tells that a dialog was closed a little later, and the next one may be open then.
+  dialog = document.createElement('dialog');
   isStopping = false;
   isRunning = false;
   isChanged = false;
@@ -36,7 +29,8 @@ class Deed {
   /** @param {Plan} plan */
   constructor(plan) {
     this.plan = plan;
-    this.title.id = 'deed-title';
+    this.dialog.setAttribute('aria-label', plan.title);
+    this.dialog.addEventListener('close', () => this.closed());
     setText(this.title, plan.title);
     this.text.setAttribute('role', 'status');
     this.progress.setAttribute('aria-label', plan.title);
@@ -46,10 +40,10 @@ class Deed {
   open() {
     const { fields, receiver, warning } = this.plan;
     const of = receiver === '' ? '' : ' Receiver: ' + receiver + '.';
-    dialog.replaceChildren(this.title, element('p', '', warning + of), ...(fields ? [fields] : []), this.text,
+    this.dialog.replaceChildren(this.title, element('p', '', warning + of), ...(fields ? [fields] : []), this.text,
       this.progress, this.actions, this.failures);
-    dialog.onclose = () => this.closed();
-    dialog.showModal();
+    document.body.append(this.dialog);
+    this.dialog.showModal();
     // Only what was counted is done, so changed fields are counted anew.
     this.plan.fields?.addEventListener('input', () => this.ask());
     if (this.plan.fields === undefined) void this.count();
@@ -60,16 +54,19 @@ class Deed {
   closed() {
     this.isStopping = true;
     if (this.isRunning) {
-      dialog.showModal();
+      this.dialog.showModal();
       this.stop();
-    } else if (this.isChanged) void show();
+      return;
+    }
+    this.dialog.remove();
+    if (this.isChanged) void show();
   }
 
   ask() {
     this.tell();
     this.actions.replaceChildren(
       button('Count', '', () => void this.count()),
-      button('Cancel', '', () => dialog.close()),
+      button('Cancel', '', () => this.dialog.close()),
     );
   }
 
@@ -77,7 +74,7 @@ class Deed {
   offer(...choices) {
     this.actions.replaceChildren(...choices.map(([text, onClick]) => button(text, '', onClick)));
     // The button that had the focus is gone. None gets it: a second press of a key would be a deed.
-    if (dialog.open) this.title.focus();
+    if (this.dialog.open) this.title.focus();
   }
 
   /** @param {(string | Node)[]} parts */
@@ -89,7 +86,7 @@ class Deed {
     const body = this.plan.bodyOf?.() ?? this.plan.body;
     this.isStopping = false;
     this.tell('Counting…');
-    this.offer(['Cancel', () => dialog.close()]);
+    this.offer(['Cancel', () => this.dialog.close()]);
     if (this.plan.fields !== undefined) this.plan.fields.inert = true;
     /** @type {Forecast} */
     const all = { count: 0, counts: [] };
@@ -98,7 +95,7 @@ class Deed {
       if (!this.isStopping) this.confirm(body, all);
     } catch (error) {
       this.tell(problemPart(error));
-      this.offer(['Count again', () => void this.count()], ['Cancel', () => dialog.close()]);
+      this.offer(['Count again', () => void this.count()], ['Cancel', () => this.dialog.close()]);
     } finally {
       if (this.plan.fields !== undefined) this.plan.fields.inert = false;
     }
@@ -113,8 +110,8 @@ class Deed {
     this.total = body.ids?.length ?? all.counts.reduce((sum, { count }) => sum + count, 0);
     this.left = all.selection === undefined ? body : { ...body, selection: all.selection };
     this.tell(...forecastParts(all, body));
-    if (all.count === 0) this.offer(['Close', () => dialog.close()]);
-    else this.offer([this.plan.verb + ' ' + all.count, () => void this.run()], ['Cancel', () => dialog.close()]);
+    if (all.count === 0) this.offer(['Close', () => this.dialog.close()]);
+    else this.offer([this.plan.verb + ' ' + all.count, () => void this.run()], ['Cancel', () => this.dialog.close()]);
   }
 
   stop() {
@@ -172,7 +169,7 @@ class Deed {
   end(error) {
     this.isRunning = false;
     removeEventListener('beforeunload', askBeforeLeaving);
-    const close = /** @type {[string, () => void]} */ (['Close', () => dialog.close()]);
+    const close = /** @type {[string, () => void]} */ (['Close', () => this.dialog.close()]);
     const isDone = this.left === undefined;
     const text = (isDone ? 'Done: ' : 'Stopped: ') + countText(this.results) + '.' + this.restText(isDone);
     const name = !isDone && this.plan.bodyOf?.().run;

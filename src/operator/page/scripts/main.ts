@@ -60,7 +60,7 @@ function showView(parts) {
   const title = main.querySelector('h2');
   document.title = title === null ? 'posthorn' : title.textContent + ' – posthorn';
   // A screen reader begins to read here, as after a link to another page.
-  if (title instanceof HTMLElement && !dialog.open) title.focus();
+  if (title instanceof HTMLElement && document.querySelector('dialog[open]') === null) title.focus();
 }
 
 /** @param {Route} route */

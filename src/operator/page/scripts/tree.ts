@@ -66,8 +66,10 @@ function branch(name, value, isOpen) {
   if (parts.length === 0) return [element('div', 'leaf', ...label, isList ? '[]' : '{}')];
   const size = parts.length + (isList ? ' in a list' : parts.length === 1 ? ' member' : ' members');
   const opened = element('details', '', element('summary', '', ...label, element('span', 'minor', size)));
-  opened.addEventListener('toggle', () => showParts(opened, parts, isList), { once: true });
-  if (isOpen) opened.setAttribute('open', '');
+  if (isOpen) {
+    opened.setAttribute('open', '');
+    showParts(opened, parts, isList);
+  } else opened.addEventListener('toggle', () => showParts(opened, parts, isList), { once: true });
   return [opened];
 }
 
