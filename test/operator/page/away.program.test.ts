@@ -4,7 +4,7 @@ import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { createMapJournal } from '../../support/map-journal.ts';
 import { createOperated, idOf, letters, record } from '../operated.ts';
 import { press, told } from './dialog.ts';
-import { openLook, settled } from './looks.ts';
+import { afterShowing, openLook } from './looks.ts';
 
 const idsOf = (count: number): string[] => letters(count).map(({ id }) => id);
 
@@ -93,7 +93,6 @@ test('a process that closes stops a deed, and what is left stays parked', async 
   await Promise.all(closing);
   await press(page, 'Go on');
   await told(page, 'Stopped: 10 processed. 20 events left.');
-  await press(page, 'Close');
-  await settled(page);
+  await afterShowing(page, () => press(page, 'Close'));
   expect([handled.length, [...left.keys()]]).toEqual([10, idsOf(30).slice(10)]);
 });

@@ -4,7 +4,7 @@ import { HeldHandler } from '../../support/held-handler.ts';
 import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { createOperated, idOf, letter, letters, record } from '../operated.ts';
 import { press, statusOf, told } from './dialog.ts';
-import { openLook, settled } from './looks.ts';
+import { afterShowing, openLook, settled } from './looks.ts';
 
 test('all that match are counted by type and reason, and nothing is done before one says so', async () => {
   const { handled, left, receiver } = createOperated({
@@ -30,8 +30,7 @@ test('all that match are counted by type and reason, and nothing is done before 
   await told(page, 'Done: 3 processed, 1 parked.');
   await page.getByText('handler_failed: the handler "book" failed: the account is locked').waitFor();
   expect(handled.toSorted()).toEqual([1, 2, 3, 6].map(idOf));
-  await press(page, 'Close');
-  await settled(page);
+  await afterShowing(page, () => press(page, 'Close'));
   expect(await page.locator('main li .id').allTextContents()).toEqual([2, 5].map(idOf));
   expect(faults).toEqual([]);
 });

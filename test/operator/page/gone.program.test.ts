@@ -7,7 +7,7 @@ import { createMapDeadLetters } from '../../support/map-dead-letters.ts';
 import { ada } from '../mounts.ts';
 import { createOperated, idOf, letters } from '../operated.ts';
 import { press, told } from './dialog.ts';
-import { openAt, settled } from './looks.ts';
+import { afterShowing, openAt } from './looks.ts';
 
 // The answer of the first portion is lost with the server, though its events are handled.
 test('an application that is gone, and another one on its port, end a deed together', async () => {
@@ -42,6 +42,5 @@ test('an application that is gone, and another one on its port, end a deed toget
   );
   expect([first.handled.length, left.size]).toEqual([20, 0]);
   expect([...first.handled, ...second.handled].toSorted()).toEqual(letters(45).map(({ id }) => id));
-  await press(page, 'Close');
-  await settled(page);
+  await afterShowing(page, () => press(page, 'Close'));
 });

@@ -1,7 +1,8 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { createOperated, idOf, letter, letters, record } from '../operated.ts';
-import { focused, openLook, settled } from './looks.ts';
+import { told } from './dialog.ts';
+import { afterShowing, focused, openLook } from './looks.ts';
 
 /** Presses Tab until the focus is where it should be, and gives what it came past. */
 async function tabTo(page: Page, wanted: string, most = 40): Promise<readonly string[]> {
@@ -69,13 +70,13 @@ test('by the keyboard alone one chooses some and drops them', async () => {
   await page.keyboard.press('Space');
   await page.getByRole('button', { name: 'Drop 2 chosen' }).focus();
   await page.keyboard.press('Enter');
-  await page.getByText('2 events.', { exact: true }).waitFor();
+  await told(page, '2 events.');
   await page.keyboard.press('Escape');
   await expectFocus(page, 'BUTTON Drop 2 chosen');
   expect(left.size, 'Escape did nothing').toBe(3);
 
   await page.keyboard.press('Enter');
-  await page.getByText('2 events.', { exact: true }).waitFor();
+  await told(page, '2 events.');
   await tabTo(page, 'BUTTON Drop 2');
   await page.keyboard.press('Enter');
   await page.getByText('Done: 2 dropped.').waitFor();
@@ -144,18 +145,19 @@ test('a button that disappears leaves the focus in its place', async () => {
   const { page } = await openLook(receiver, { fragment: `#/dead-letters/${idOf(1)}` });
   await tabTo(page, 'SUMMARY "list": 150 in a list');
   await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Show more of the 50' }).waitFor();
   await tabTo(page, 'BUTTON Show more of the 50 that follow');
   await page.keyboard.press('Enter');
   await page.getByText('149', { exact: true }).first().waitFor();
   await expectFocus(page, 'DIV 100: 100');
   await tabTo(page, `SUMMARY As it was sent, ${rawBody.length} characters`);
   await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Show all' }).waitFor();
   await tabTo(page, `BUTTON Show all ${rawBody.length} characters`);
   await page.keyboard.press('Enter');
   await expect.poll(async () => (await focused(page)).startsWith('PRE {"list":')).toBe(true);
 
   await page.getByRole('button', { name: 'Refresh' }).focus();
-  await page.keyboard.press('Enter');
-  await settled(page);
+  await afterShowing(page, () => page.keyboard.press('Enter'));
   await expectFocus(page, 'H2 transfer.succeeded');
 });

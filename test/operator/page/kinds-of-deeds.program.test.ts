@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createOperated, idOf, letter, letters, record } from '../operated.ts';
 import { press, told } from './dialog.ts';
-import { openLook, settled } from './looks.ts';
+import { afterShowing, openLook } from './looks.ts';
 
 const disputed = { type: 'dispute.won' };
 
@@ -78,8 +78,7 @@ test('all events that match are rerun, those that fail are listed, and none is d
   await told(page, /^Done: /);
   await page.getByText('the handler "book" failed: the account is locked').waitFor();
   expect(handled.toSorted()).toEqual([2, 3, 4].map(idOf));
-  await press(page, 'Close');
-  await settled(page);
+  await afterShowing(page, () => press(page, 'Close'));
   await countAll();
   await told(page, '2 × done before under this name');
   await press(page, 'Rerun 1');

@@ -70,9 +70,16 @@ async function goTo(page: Page, fragment: string): Promise<void> {
   await settled(page);
 }
 
-/** Waits until the view of the address is there. */
+/** Waits until a view is there. After a step that leads to another one, or shows it anew, see `afterShowing`. */
 export async function settled(page: Page): Promise<void> {
   await page.locator('main[aria-busy="false"]').waitFor();
+}
+
+/** Takes a step that shows a view, and waits for it: the old one stays until the browser has told of the step. */
+export async function afterShowing(page: Page, step: () => Promise<unknown>): Promise<void> {
+  await page.evaluate("document.querySelector('main h2').classList.add('old')");
+  await step();
+  await page.locator('main[aria-busy="false"]:not(:has(.old))').waitFor();
 }
 
 /** The element that has the focus, as a reader of the test knows it. */

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { listenUntilTheEnd } from '../../support/listen.ts';
 import { ada } from '../mounts.ts';
 import { createOperated, idOf, letters } from '../operated.ts';
-import { openAt, settled } from './looks.ts';
+import { afterShowing, openAt } from './looks.ts';
 
 type Serve = (receiver: Operable) => Promise<string>;
 
@@ -56,8 +56,7 @@ test.each(servedMounts)('on %s a letter of the list is opened and replayed', asy
     await page.getByRole('button', { name: 'Replay 1' }).click();
     await page.getByText('Done: 1 processed.').waitFor();
     expect([handled, [...left.keys()]]).toEqual([[idOf(1)], [idOf(2)]]);
-    await page.getByRole('button', { name: 'Close' }).click();
-    await settled(page);
+    await afterShowing(page, () => page.getByRole('button', { name: 'Close' }).click());
     expect(faults).toEqual([]);
     const elsewhere = asked.filter((url) => !url.startsWith(`${origin}/operator`));
     expect(elsewhere).toEqual([]);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { HeldHandler } from '../../support/held-handler.ts';
 import { createOperated, idOf, letter, letters } from '../operated.ts';
 import { press, told } from './dialog.ts';
-import { openLook, settled } from './looks.ts';
+import { afterShowing, openLook } from './looks.ts';
 
 test('a deed that was counted stays with its receiver, though the way back shows another one', async () => {
   const payments = createOperated({ parked: letters(3) });
@@ -29,14 +29,12 @@ test('a deed that runs stays with its receiver, though the way back shows anothe
   });
   const { page } = await openLook({ payments: payments.receiver, partners: partners.receiver });
   await page.getByText('45 are waiting').waitFor();
-  await page.getByLabel('Receiver').selectOption('partners');
-  await page.waitForFunction("location.hash.includes('partners')");
-  await settled(page);
+  await afterShowing(page, () => page.getByLabel('Receiver').selectOption('partners'));
   await press(page, 'Replay all that match…');
   await press(page, 'Replay 45');
   const call = await held.calls.nth(1);
   await page.goBack();
-  await page.waitForFunction("document.querySelector('#receiver').value === 'payments'");
+  await expect.poll(() => page.getByLabel('Receiver').inputValue()).toBe('payments');
   call.succeed();
   await told(page, /^Done: |^Stopped: /);
   expect([payments.handled, partners.handled.toSorted()]).toEqual([[], letters(45).map(({ id }) => id)]);

@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http';
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { createReceiver } from 'posthorn';
 import { toNode } from 'posthorn/node';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { WAIT_LIMIT_MS } from '../../support/limits.ts';
 import { listenUntilTheEnd } from '../../support/listen.ts';
 import { type AnswerName, answerInTurn } from './answering-endpoint.ts';
@@ -30,6 +30,8 @@ export async function openPage(url: string, options: BrowserContextOptions = {})
   page.on('request', (request) => void asked.push(request.url()));
   await page.goto(url);
   await page.getByText('live', { exact: true }).waitFor();
+  // A sample that arrived while a test fills the field in would mix with its text.
+  await expect.poll(() => page.getByLabel('Data').inputValue()).not.toBe('');
   return { page, faults, asked };
 }
 
