@@ -69,7 +69,8 @@ function installInto(project: string, command: string): Printed {
   writeFileSync(join(project, 'package.json'), '{"private":true}');
   const [program = '', ...args] = command.split(' ');
   const installing = args.map((word) => (word === 'posthorn' ? packed().tarball : word));
-  const options = [...installing, '--no-audit', '--no-fund', '--prefer-offline'];
+  // Tests read what npm prints, and `npm run --silent` would hand its own level on.
+  const options = [...installing, '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=notice'];
   const { status, stdout, stderr } = spawnSync(program, options, { cwd: project, encoding: 'utf8' });
   if (status !== 0) throw new Error(`${command} failed:\n${stdout}${stderr}`);
   return { stdout, stderr };
