@@ -23,11 +23,9 @@ function idsOf(lines: readonly Record<string, unknown>[]): unknown[] {
   return lines.flatMap(({ kind, id }) => (kind === 'letter' || kind === 'drop' ? [id] : [])).sort();
 }
 
-/** More than a pipe holds. */
+/** Letters whose ids alone are more than a pipe holds. */
 const fillBeyondPipe = (): Promise<string> =>
-  directoryOf(
-    Array.from({ length: 300 }, (_, index) => letter(`evt_${index}`, { message: 'x'.repeat(1_000) })),
-  );
+  directoryOf(Array.from({ length: 300 }, (_, index) => letter(`evt_${index}_${'x'.repeat(900)}`)));
 
 /** A command of posthorn whose output is read by `head`. */
 function readByHead(args: string): { status: number | null; stdout: string; stderr: string } {

@@ -10,7 +10,8 @@ const given = { POSTHORN_BASE_URL: 'http://h', POSTHORN_BANKING_TOKEN: 'hidden',
 
 describe('posthorn fx-quotes', () => {
   test('create asks for a quote by what must arrive, and retrieve reads it again', async () => {
-    const { env } = await startSandbox();
+    // A quote is valid for 30 seconds of the sandbox's clock, from now on by that of the command.
+    const { env } = await startSandbox('--clock', 'real');
     const created = await posthorn('fx-quotes create JPY --destination-amount 151237', { env });
     expect(created).toMatchObject({ code: 0, stderr: '' });
     expect(created.stdout).toMatch(

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import type { ChildProgram } from '../support/child-program.ts';
+import { WAIT_LIMIT_MS } from '../support/limits.ts';
 import { type Ended, jsonLines, posthorn, startPosthorn } from './posthorn.ts';
 
 /** A sandbox that runs as a program of its own, and what the command line needs to reach it. */
@@ -64,6 +65,6 @@ export async function addressOf(program: ChildProgram): Promise<string> {
 export function curl(method: string, url: string, body?: object): unknown {
   const data = body === undefined ? [] : ['-H', 'content-type: application/json', '-d', JSON.stringify(body)];
   return JSON.parse(
-    execFileSync('curl', ['-sS', '-X', method, ...data, url], { encoding: 'utf8', timeout: 18_000 }),
+    execFileSync('curl', ['-sS', '-X', method, ...data, url], { encoding: 'utf8', timeout: WAIT_LIMIT_MS }),
   );
 }

@@ -48,7 +48,7 @@ describe('posthorn send', () => {
     const { url } = await openEndpoint({ deadLetters }, (receiver) => receiver.on('*', throwing('always')));
     const send = (age: string) =>
       posthorn(['send', 'transfer.failed', '--to', url, '--age', age, '--json'], { env });
-    expect(jsonLines(await send('13m29s'))).toMatchObject([{ status: 500 }]);
+    expect(jsonLines(await send('13m'))).toMatchObject([{ status: 500 }]);
     const [answer] = jsonLines(await send('14m'));
     expect(answer).toMatchObject({ status: 200, body: expect.stringContaining('"parked"') });
     expect([...letters.keys()]).toEqual([answer?.event]);

@@ -88,7 +88,7 @@ describe('the list of the ids in Redis', () => {
 
   test('fails, and leaves no list to import, if the expiry is longer than that of the page', async () => {
     await record(['evt_1']);
-    fixture.redis.command('set', 'seen:evt_2', '1', 'px', String(DAY_MS + 60_000));
+    fixture.redis.command('set', 'seen:evt_2', '1', 'px', String(DAY_MS + 3_600_000));
     const { place, program } = startList(fixture.redis.port);
     expect(await program.exit).toBe(1);
     expect(program.lines.join('\n')).toContain('seen:evt_2 expires in');

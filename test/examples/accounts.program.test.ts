@@ -39,13 +39,13 @@ test('examples/accounts serves 40 merchants, each with its key, and the same id 
     await worker.line(new RegExp(`^m1 \\S+ ${another.id}$`));
 
     const [metrics = ''] = /http\S+/.exec(await worker.line(/^working/)) ?? [];
-    const families = parseExposition(await (await fetch(metrics)).text());
-    const jobs = families.get('posthorn_jobs_total')?.samples ?? [];
-    const processed = jobs.map(({ labels, value }) => [labels.account, value]);
-    expect(Object.fromEntries(processed)).toEqual({
-      ...Object.fromEntries(merchants.map((m) => [m, 1])),
-      m1: 2,
-    });
+    const processed = async (): Promise<Record<string, number>> => {
+      const families = parseExposition(await (await fetch(metrics)).text());
+      const jobs = families.get('posthorn_jobs_total')?.samples ?? [];
+      return Object.fromEntries(jobs.map(({ labels, value }) => [labels.account, value]));
+    };
+    // A job is counted once it has ended, which is after the line of its handler.
+    await expect.poll(processed).toEqual({ ...Object.fromEntries(merchants.map((m) => [m, 1])), m1: 2 });
     worker.kill('SIGTERM');
     expect(await worker.exit, worker.lines.join('\n')).toBe(0);
     expect(worker.lines.filter((line) => line.includes(id))).toHaveLength(merchants.length);

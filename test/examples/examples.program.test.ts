@@ -46,6 +46,8 @@ describe('examples/cluster', () => {
       const events = Array.from({ length: 9 }, () => createEvent('transfer.created', { id: 'TR_1' }));
       const answers = await Promise.all(events.map((event) => deliver(url, event, { key: 'key' })));
       expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+      const isEnd = (line: string): boolean => /^TR_1: .* ends$/.test(line);
+      await expect.poll(() => program.lines.filter(isEnd).length).toBe(events.length);
       const workers = new Set(program.lines.filter((line) => line.startsWith('worker ')));
       expect(workers.size).toBeGreaterThan(1);
       const steps = program.lines.filter((line) => line.startsWith('TR_1: '));

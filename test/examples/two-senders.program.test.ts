@@ -50,7 +50,8 @@ test('examples/two-senders handles the same id once for each sender, and tells t
     expect(await scrape(metrics, 'posthorn_deliveries_total', 'queued')).toEqual(both);
     expect(await scrape(metrics, 'posthorn_deliveries_total', 'duplicate')).toEqual(both);
     const [metricsOfWorker = ''] = /http\S+/.exec(await worker.line(/^working/)) ?? [];
-    expect(await scrape(metricsOfWorker, 'posthorn_jobs_total', 'processed')).toEqual(both);
+    // A job is counted once it has ended, which is after the line of its handler.
+    await expect.poll(() => scrape(metricsOfWorker, 'posthorn_jobs_total', 'processed')).toEqual(both);
     worker.kill('SIGTERM');
     expect(await worker.exit, worker.lines.join('\n')).toBe(0);
     expect(worker.lines.filter((line) => line.includes(id))).toHaveLength(2);

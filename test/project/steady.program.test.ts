@@ -138,8 +138,13 @@ test('test:steady --cores 1 --slow runs on one core, and has a fifth of its time
 });
 
 test('a group that is stopped in turns has a fifth of its time, and runs once that ends', async () => {
-  const group = spawn(process.execPath, ['-e', `setTimeout(() => {}, 600_000);${RATIO}`], { detached: true });
+  const work = `setTimeout(() => {}, 600_000); process.stdin.once('data', () => {${RATIO}});`;
+  const group = spawn(process.execPath, ['-e', work], { detached: true });
   const stopping = spawn(process.execPath, [join(STEADY, '..', 'stop-in-turns.js'), String(group.pid)]);
+  await until('the group is stopped', () =>
+    execFileSync('ps', ['-o', 'stat=', '-p', String(group.pid)], { encoding: 'utf8' }).startsWith('T'),
+  );
+  group.stdin.write('begin');
   const [line] = await once(createInterface(group.stdout), 'line');
   expect(ratioIn([line])).toBeGreaterThan(2);
   stopping.stdin.end();

@@ -8,6 +8,8 @@ import { type BrowserContext, chromium, type Page } from 'playwright-core';
 import { createSandbox, type Sandbox } from 'posthorn/sandbox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { packageRoot } from '../../support/child-program.ts';
+import { freePort } from '../../support/free-port.ts';
+import { WAIT_LIMIT_MS } from '../../support/limits.ts';
 import { stopServer } from '../../support/listen.ts';
 import { Seen } from '../../support/seen.ts';
 import { CHROMIUM } from './chromium.ts';
@@ -39,10 +41,13 @@ async function serve(listener: RequestListener, port = 0): Promise<Served> {
 
 /** A new browser, for which the name of the attacker's server leads to this machine. */
 async function launch(directory: string): Promise<BrowserContext> {
-  return chromium.launchPersistentContext(directory, {
+  const context = await chromium.launchPersistentContext(directory, {
     ...CHROMIUM,
+    timeout: WAIT_LIMIT_MS,
     args: [...CHROMIUM.args, '--host-resolver-rules=MAP evil.example 127.0.0.1'],
   });
+  context.setDefaultTimeout(WAIT_LIMIT_MS);
+  return context;
 }
 
 /** What the sandbox was asked, and its answer. */
@@ -70,7 +75,7 @@ beforeAll(async () => {
   await foreignPage.goto(`http://evil.example:${foreign.port}/`);
 
   // DNS rebinding: the name and the port that the page came from lead to the sandbox from now on.
-  const before = await serve(servePage);
+  const before = await serve(servePage, await freePort());
   reboundPage = await browser.newPage();
   await reboundPage.goto(`http://evil.example:${before.port}/`);
   await before.close();
@@ -87,7 +92,7 @@ beforeAll(async () => {
   const url = `http://127.0.0.1:${served.port}`;
   opened = openedAt(sandbox, url);
   await prepare();
-}, 60_000);
+});
 
 afterAll(async () => {
   for (const close of closing.reverse()) await close();

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { createSandbox } from 'posthorn/sandbox';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { assembleSandbox } from '../../../src/service/sandbox/assemble.ts';
+import { freePort } from '../../support/free-port.ts';
 import { listenUntilTheEnd } from '../../support/listen.ts';
 import { answerInTurn } from './answering-endpoint.ts';
 import { openPage, receive } from './opened-page.ts';
@@ -69,7 +70,11 @@ describe('the page of the sandbox', () => {
   });
 
   test('finds the sandbox again after a restart, and begins anew', async () => {
-    const { sandbox, url } = await openSandbox();
+    const sandbox = createSandbox();
+    onTestFinished(() => sandbox.close());
+    // Not one that the system gives to others while the sandbox is away.
+    const port = await freePort();
+    const { url } = await sandbox.listen(port);
     const { page } = await openPage(url);
     sandbox.send({ type: 'dispute.lost' });
     await expect.poll(() => page.locator('#events > li').count()).toBe(1);
@@ -77,7 +82,7 @@ describe('the page of the sandbox', () => {
     await page.getByText('the sandbox does not answer').waitFor();
     const next = createSandbox();
     onTestFinished(() => next.close());
-    await next.listen(Number(new URL(url).port));
+    await next.listen(port);
     await page.getByText('live', { exact: true }).waitFor();
     await expect.poll(() => page.locator('#events > li').count()).toBe(0);
   });
