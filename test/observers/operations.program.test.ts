@@ -184,12 +184,12 @@ describe('docs/operations.md', () => {
     const rows = [...page.matchAll(/^\| `(posthorn_\w+)` \| (\w+)(?:: (.*?))? \|/gm)];
     const documented = rows.map(([, name = '', type, labels = '']) => [
       name,
-      [type, ...(labels.match(/\w+/g) ?? [])].join(' '),
+      [type, ...(labels.match(/\w+/g) ?? []).toSorted()].join(' '),
     ]);
     const real = [...families].map(([name, { type, samples }]) => {
       const labels = new Set(samples.flatMap((sample) => Object.keys(sample.labels)));
       labels.delete('le');
-      return [name, [type, ...labels].join(' ')];
+      return [name, [type, ...[...labels].toSorted()].join(' ')];
     });
     expect(new Map(documented.map(([name = '', form]) => [name, form]))).toEqual(
       new Map(Object.entries(Object.fromEntries(real))),

@@ -66,8 +66,8 @@ export class DeliveryMetrics {
     const attributes = this.#attributes(report, attributesOf(report));
     // Only these two counters have the account: in histograms it would make too many series.
     const withAccount = withoutUndefined({
-      ...attributes,
       'posthorn.account': this.#accounts?.labelOf(report),
+      ...attributes,
     });
     if (report.late) lateEnds.add(1, withAccount);
     else {
@@ -93,9 +93,9 @@ export class DeliveryMetrics {
 
   #attributes({ provider }: Pick<Report, 'provider'>, attributes: Attributes): Attributes {
     return withoutUndefined({
-      ...attributes,
       'posthorn.receiver': this.#receiver,
       'posthorn.provider': provider,
+      ...attributes,
     });
   }
 

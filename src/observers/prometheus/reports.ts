@@ -51,7 +51,7 @@ function createObserver(
   const { ended, lateRuns, endpointAtRisk, warnings, answers, handlers, keyWaits } = created;
   // increase() does not see the first value of a counter that only appears with it.
   endpointAtRisk.inc(labels, 0);
-  for (const code of warningCodes) warnings.inc({ ...labels, code }, 0);
+  for (const code of warningCodes) warnings.inc({ code, ...labels }, 0);
   // A late report repeats the handlers of the earlier one.
   const counted = new WeakSet<HandlerReport>();
 
@@ -59,18 +59,19 @@ function createObserver(
     const { outcome, code = 'none', source } = report;
     const entity = report.typeLabels?.entity ?? 'other';
     const account = accounts && { account: accounts.labelOf(report) };
-    (report.late ? lateRuns : ended[source]).inc({ ...labels, ...account, outcome, code, entity });
+    // Node.js 20 takes a third of a microsecond for each member after a spread, and next to nothing before one.
+    (report.late ? lateRuns : ended[source]).inc({ outcome, code, entity, ...labels, ...account });
     if (source === 'delivery' && !report.late) {
-      answers.observe({ ...labels, outcome, entity }, report.durationMs / 1_000);
+      answers.observe({ outcome, entity, ...labels }, report.durationMs / 1_000);
       if (report.endpointAtRisk) endpointAtRisk.inc(labels);
     }
-    for (const warning of report.warnings) warnings.inc({ ...labels, code: warningCodeOf(warning) });
+    for (const warning of report.warnings) warnings.inc({ code: warningCodeOf(warning), ...labels });
     for (const handler of report.handlers) {
       if (counted.has(handler)) continue;
       counted.add(handler);
       const { name = 'unnamed', durationMs, keyWaitMs } = handler;
-      handlers.observe({ ...labels, handler: name, result: resultOf(handler) }, durationMs / 1_000);
-      if (keyWaitMs !== undefined) keyWaits.observe({ ...labels, handler: name }, keyWaitMs / 1_000);
+      handlers.observe({ handler: name, result: resultOf(handler), ...labels }, durationMs / 1_000);
+      if (keyWaitMs !== undefined) keyWaits.observe({ handler: name, ...labels }, keyWaitMs / 1_000);
     }
   };
 }

@@ -136,7 +136,7 @@ function createInbox<Tx>(
           const limits = new RunLimits(context);
           const idleMs = longestIdleMs(context);
           const statements = once.rerun === undefined ? firstRuns : reruns;
-          const run: InboxRun = { ...once, eventId: context.event.id, statements, limits, idleMs };
+          const run: InboxRun = { eventId: context.event.id, statements, limits, idleMs, ...once };
           const handle = async (transaction: Tx): Promise<unknown> =>
             checkBegun(await handler(event, contextWith(context, { transaction })));
           try {
