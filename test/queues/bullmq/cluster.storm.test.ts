@@ -20,7 +20,7 @@ describe('a queue in a Redis Cluster', () => {
   const fixture = useRedis();
   let nodes: readonly RedisServer[] = [];
   beforeAll(async () => {
-    nodes = await fixture.servers.cluster({ nodeTimeoutMs: 1_000 });
+    nodes = await fixture.servers.cluster({ nodeTimeoutMs: 3_000 });
   });
 
   function connect(major: Major): Promise<Client> {

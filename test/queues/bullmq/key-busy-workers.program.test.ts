@@ -55,7 +55,7 @@ describe('a job whose key is busy in another process', () => {
   const fixture = useRedis();
 
   test('is handled after the worker that had the key was killed, and so is the event of that worker', async () => {
-    const options = { leaseMs: 3_000, isKeyed: true };
+    const options = { leaseMs: 10_000, isKeyed: true };
     const { bull, handledBy, openGate, promote, stallActive, start } = await openProcesses(fixture, options);
     const [server, dying] = await Promise.all([
       start('receiver'),

@@ -91,11 +91,11 @@ describe('a queue in PostgreSQL that does not find its tables', () => {
         .toMatch(message);
       for (const { code } of reports.all) expect(code).toBe('queue_unavailable');
       await moreLooks(4);
-      expect(lines()).toEqual(both);
+      await expect.poll(lines).toEqual(both);
       for (const line of printed()) expect(line).toMatch(message);
       forward(MINUTE_MS);
       await moreLooks(4);
-      expect(lines()).toEqual([...both, ...both].toSorted());
+      await expect.poll(lines).toEqual([...both, ...both].toSorted());
 
       await mend(operator, database.database);
       await expect.poll(deliver).toBe(202);
@@ -110,6 +110,7 @@ describe('a queue in PostgreSQL that does not find its tables', () => {
     test('prints no further line', async () => {
       const { close, moreLooks } = openWithoutTables(database.connect({ options: QUEUE_PATH }));
       await moreLooks(4);
+      await expect.poll(lines).toEqual(both);
       await close();
       expect(lines()).toEqual(both);
     });

@@ -22,7 +22,8 @@ export function describeStore(...pools: typeof parsingPools): void {
   const fixture = useDatabase();
 
   describe.each(pools)('whose pool $name', ({ settings }) => {
-    const connect = () => createPostgresStore(fixture.connect(settings), { scope: 'conformance' });
+    const connect = () =>
+      createPostgresStore(fixture.connect(settings), { scope: 'conformance', ...ampleTime });
     let store: ReturnType<typeof connect> | undefined;
     const cases = storeConformance(() => {
       store ??= connect();

@@ -15,7 +15,7 @@ const idOf = (number: number): string => `evt_${String(number).padStart(28, '0')
 
 describe('thousands of events in PostgreSQL cost little', () => {
   // What runs in the background would write, too.
-  const fixture = usePostgres({ autovacuum: 'off' });
+  const fixture = usePostgres({ autovacuum: 'off', checkpoint_timeout: '1h' });
 
   async function handle(numbers: readonly number[], store: Store): Promise<void> {
     await Promise.all(

@@ -15,14 +15,12 @@ describe('health of a receiver with its store in PostgreSQL', () => {
     const store = createPostgresStore(pool, { scope });
     const deadLetters = createPostgresDeadLetters(pool, { scope });
     const receiver = createReceiver({ signingKey: KEY, store, deadLetters });
-    await until('the pool has its clients', async () => {
-      const health = await receiver.health();
-      return health.store.ok && health.deadLetters?.ok === true;
-    });
-    expect(await receiver.health()).toMatchObject({
-      store: { ok: true },
-      deadLetters: { ok: true, waiting: 0, more: false },
-    });
+    await expect
+      .poll(() => receiver.health())
+      .toMatchObject({
+        store: { ok: true },
+        deadLetters: { ok: true, waiting: 0, more: false },
+      });
     expect(await fixture.sql('select count(*) from posthorn.events')).toBe('0');
   });
 

@@ -141,6 +141,9 @@ describe('the journal on a server of PostgreSQL', () => {
   test('does not wait for a locked table, and counts a batch once that came through later', async () => {
     const scope = randomUUID();
     const pool = fixture.connect();
+    // The journal gives up the wait for a connection too, and then sends nothing.
+    const opened = await Promise.all(Array.from({ length: 6 }, () => pool.connect()));
+    for (const client of opened) client.release();
     const locking = await pool.connect();
     await locking.query('begin; lock table posthorn.journal in access exclusive mode');
     const journal = createPostgresJournal(pool, { ...ampleJournal, scope, commandTimeoutMs: 300 });

@@ -11,7 +11,7 @@ const pool = new pg.Pool({ connectionString: POSTGRES_URL });
 pool.on('error', () => {});
 const receiver = createReceiver({
   signingKey,
-  store: createPostgresStore(pool, { scope }),
+  store: createPostgresStore(pool, { scope, commandTimeoutMs: 60_000 }),
   journal: createPostgresJournal(pool, { scope }),
 }).on('*', () => {});
 receiver.observe(() => {});

@@ -3,7 +3,7 @@ import { createPostgresStore } from 'posthorn/postgres';
 import { createEvent } from 'posthorn/testing';
 import { expect, test } from 'vitest';
 import { type Gate, shutGate } from '../../support/gate.ts';
-import { ampleDeadlines } from '../../support/limits.ts';
+import { ampleDeadlines, ampleTime } from '../../support/limits.ts';
 import { openEndpoint } from '../../support/open-endpoint.ts';
 import { Seen } from '../../support/seen.ts';
 import { until } from '../../support/until.ts';
@@ -21,7 +21,7 @@ const eventOf = (id: string) => createEvent('transfer.updated', { id });
 /** A process with few clients of the database. */
 async function openProcess(gate: Gate) {
   const claims = new Seen<string>();
-  const inner = createPostgresStore(fixture.connect({ max: CLIENTS }), { scope: 'hot-key' });
+  const inner = createPostgresStore(fixture.connect({ max: CLIENTS }), { scope: 'hot-key', ...ampleTime });
   const store: Store = {
     ...inner,
     claim: async (request) => {

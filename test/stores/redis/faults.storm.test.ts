@@ -65,11 +65,11 @@ const troubles: Record<string, (fixture: Fixture) => Promise<Trouble>> = {
     };
   },
   'fails over by Sentinel': async ({ servers }) => {
-    const { master, sentinelPorts } = await servers.sentinel();
+    const { master, sentinelPorts } = await servers.sentinel({ downAfterMs: 4_000 });
     return { open: (driver) => driver.sentinel(sentinelPorts), inflict: master.kill, mend: () => {} };
   },
   'fails over in a Cluster': async ({ servers }) => {
-    const nodes = await servers.cluster();
+    const nodes = await servers.cluster({ nodeTimeoutMs: 4_000 });
     const [lost] = nodes.filter((node) => node.command('role').startsWith('master'));
     if (lost === undefined) throw new Error('no master');
     return {

@@ -40,6 +40,7 @@ describe('a worker that was killed while it ran an event', () => {
     const next = await killWith(event, 10_000, {});
     expect(await send(next.url, event)).toMatchObject({ status: 200, outcome: 'processed' });
     expect(await send(next.url, event)).toMatchObject({ status: 200, outcome: 'duplicate' });
+    await next.line(new RegExp(` reported ${event.id} duplicate`));
     const reports = next.lines.filter((line) => line.includes(` reported ${event.id} `));
     expect(reports).toHaveLength(2);
     expect(reports[0]).toMatch(

@@ -34,7 +34,7 @@ const database = onSlowDisk(new Database(FILE, { timeout: 5_000 }));
 const inbox = createSqliteInbox(database, { scope });
 const receiver = createReceiver({
   signingKey: KEY,
-  store: createSqliteStore(database, { scope, commandTimeoutMs: 1_000 }),
+  store: createSqliteStore(database, { scope, commandTimeoutMs: 3_000 }),
   deadlineMs: 29_000,
 })
   .on('transfer.created', () => {})
