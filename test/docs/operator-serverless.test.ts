@@ -34,7 +34,7 @@ const importFunction = (file: string) =>
   importProgram(readFileSync(join(packageRoot, 'examples', 'lambda', file), 'utf8'));
 
 async function importProgram(code: string) {
-  const directory = temporaryDirectory(import.meta.dirname);
+  const directory = temporaryDirectory(packageRoot);
   const files = { 'receiver.js': RECEIVER, 'program.ts': code };
   for (const [name, content] of Object.entries(files)) writeFileSync(join(directory, name), content);
   const importFile = (name: string) => import(pathToFileURL(join(directory, name)).href);

@@ -66,7 +66,7 @@ test('the page lists each path with its parameters', () => {
 
 /** Imports the mount of examples/operator anew, beside a receiver, because it reads the environment. */
 async function importMount(): Promise<{ readonly operator: NodeOperatorHandler }> {
-  const directory = temporaryDirectory(import.meta.dirname);
+  const directory = temporaryDirectory(packageRoot);
   const file = join(directory, 'operator.ts');
   copyFileSync(join(packageRoot, 'examples', 'operator', 'operator.ts'), file);
   writeFileSync(join(directory, 'receiver.ts'), RECEIVER);
