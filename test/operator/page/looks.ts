@@ -70,12 +70,12 @@ async function goTo(page: Page, fragment: string): Promise<void> {
   await settled(page);
 }
 
-/** Waits until a view is there. After a step that leads to another one, or shows it anew, see `afterShowing`. */
+/** Waits until a view is there. After a step that shows another one, or this one anew: `afterShowing`. */
 export async function settled(page: Page): Promise<void> {
   await page.locator('main[aria-busy="false"]').waitFor();
 }
 
-/** Takes a step that shows a view, and waits for it: the old one stays until the browser has told of the step. */
+/** Takes a step that shows a view, and waits for the view: the old one stays for a moment. */
 export async function afterShowing(page: Page, step: () => Promise<unknown>): Promise<void> {
   await page.evaluate("document.querySelector('main h2').classList.add('old')");
   await step();
