@@ -10,7 +10,7 @@ export const deedScript: string = `
 
 /** One deed, from its count to its end. */
 class Deed {
-  // Its own: a browser tells that a dialog was closed a little later, and the next one may be open then.
+  // Each deed has one: the browser tells a little later that it was closed, and the next may be open then.
   dialog = document.createElement('dialog');
   isStopping = false;
   isRunning = false;
