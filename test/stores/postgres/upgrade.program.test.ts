@@ -34,7 +34,7 @@ insert into "${schema}".migrations (version) values (2); end $do$`);
 
   /** What a process of version 1 sends as it begins a handler with `latest`. */
   const recordOld = (schema: string, key: string) =>
-    `select "${schema}".record_handled('${scope}', '${createEvent('transfer.updated').id}', 'state', '60s', '${key}', '${AT}')`;
+    `select "${schema}".record_handled('${scope}', '${createEvent('transfer.updated').id}', 'state', '30000ms', '${key}', '${AT}')`;
 
   /** What a process of version 1 or 2 sends for operations on one id. */
   const operateOld = (schema: string, key: string, names: readonly string[]) => {
@@ -162,7 +162,7 @@ insert into "${schema}".migrations (version) values (2); end $do$`);
     test('are migrated while a handler of that version runs, which a rerun waits for', async () => {
       const pool = await createWithoutReruns('beside');
       const event = createEvent('transfer.succeeded');
-      const recordBefore = `select beside.record_ranked('${scope}', '${event.id}', 'book', '60s', null, null, null)`;
+      const recordBefore = `select beside.record_ranked('${scope}', '${event.id}', 'book', '30000ms', null, null, null)`;
       const running = await pool.connect();
       await running.query(`begin; ${recordBefore}`);
       await migratePostgres(pool, { schema: 'beside' });
@@ -183,7 +183,7 @@ insert into "${schema}".migrations (version) values (2); end $do$`);
       const event = createEvent('transfer.succeeded');
       expect(await rerunBook({ receiver }, event, 'fix')).toMatchObject({ outcome: 'processed' });
       const { rows } = await pool.query(
-        `select after.record_ranked('${scope}', '${event.id}', 'book', '60s', null, null, null) as recorded`,
+        `select after.record_ranked('${scope}', '${event.id}', 'book', '30000ms', null, null, null) as recorded`,
       );
       expect(rows).toEqual([{ recorded: 'handled_before' }]);
     });
